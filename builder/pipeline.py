@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from builder.calculators import calculator_set, embed_pages, engine_checks
+from builder.calculators import calculator_context, calculator_set, engine_checks
 from builder.calculators.cache_keys import CacheKeys
 from builder.content import content_folder, guide_order_checks, learning_paths, library, navigation
 from builder.content.article import Article
@@ -17,16 +17,15 @@ from builder.core.process_pool import ProcessPool
 from builder.core.progress import Options, Report
 from builder.figures import animated_previews, static_charts
 from builder.markdown import article_rendering
-from builder.outputs import data_files, extra_outputs, library_wheel, root_files
-from builder.pages import all_pages, changed_numbers, redirects
+from builder.outputs import extra_outputs, library_wheel, root_files
+from builder.pages import all_pages, changed_numbers
 from builder.pages.build_services import Services
 from builder.pages.page import Surface
-from builder.pages.page_inputs import PageSources
+from builder.pages.page_inputs import PageSources, typeset_formulas
 from builder.pages.shared_assets import RuntimeBuild, SharedAssets, add_runtime, build_assets
-from builder.pages.typesetting import typeset_formulas
 from builder.project.activate_project import activate_project
-from builder.theme import panels, theme_checks
-from builder.theme.templates import load_templates
+from builder.theme import theme_checks
+from builder.theme.templates import load_templates, render_panels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +128,7 @@ def _build_site(
         content,
         articles=(
             *authored,
-            *embed_pages.embed_articles(folders.theme, loaded.calculators),
+            *calculator_context.embed_articles(folders.theme, loaded.calculators),
         ),
     )
     renderer = article_rendering.make_renderer(
@@ -150,7 +149,7 @@ def _build_site(
     articles = [(article, rendered[article.source]) for article in content.articles]
     calculators = [loaded.calculators[name] for name in placed]
     typeset_math = typeset_formulas(articles, calculators, services, folders.cache, report)
-    boxes = folders.compute_once("boxes", partial(panels.render_panels, folders.theme, templates))
+    boxes = folders.compute_once("boxes", partial(render_panels, folders.theme, templates))
     assets = build_assets(
         folders,
         services,
@@ -175,7 +174,7 @@ def _build_site(
         base_url=options.base_url,
         repository=options.repository,
         reload=options.reload,
-        data=tuple(data_files.read_data_files(folders.project.data, keys, cache)),
+        data=tuple(root_files.read_data_files(folders.project.data, keys, cache)),
         shelves=navigation.shelf_urls(authored),
         tool_shelves=navigation.tool_shelves(authored),
     )
@@ -221,7 +220,7 @@ def _build_site(
     other_files = {
         **extra_outputs.search_and_markdown(page_sources, pages, options, services, cache, pool),
         **assets.files,
-        **data_files.output_files(folders.project.data, keys, cache),
+        **root_files.output_files(folders.project.data, keys, cache),
         **({} if options.reload else library_wheel.output_files(folders, cache)),
         **root_files.make_root_files(
             authored,
@@ -235,7 +234,7 @@ def _build_site(
             changed,
             folders.project,
         ),
-        **redirects.redirect_pages(authored, templates, options.base_url, folders.project),
+        **root_files.redirect_pages(authored, templates, options.base_url, folders.project),
         **(
             {changed_numbers.PATH: changed_numbers.changes_json(changed).encode()}
             if changed
@@ -294,7 +293,7 @@ def _article_problems(articles: tuple[Article, ...], content: SiteContent) -> li
         *learning_paths.path_page_problems(articles),
         *navigation.reader_problems(articles, readers),
         *navigation.group_problems(articles),
-        *redirects.problems(content.articles),
+        *root_files.problems(content.articles),
         *changed_numbers.problems(articles),
         *library.term_problems(content.library, (article.slug for article in articles)),
     ]

@@ -8,8 +8,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from builder.content.article import Article
 from builder.core.folders import digest
 from builder.core.problem import ContentError, Problem
 from engine import calculator as calculators
@@ -396,3 +398,33 @@ def _context_problems(context: CalculatorContext) -> list[str]:
                 f"output '{name}' shows the equation '{equation.name}', not in EQUATIONS"
             )
     return messages
+
+
+# Embed pages: one page per calculator, `embed/NAME/`, for iframes on other sites.
+
+EMBED_KIND, EMBED_TEMPLATE = "embed", "embed.html"
+
+
+def embed_articles(
+    theme: Path, calculators: Mapping[str, CalculatorContext]
+) -> tuple[Article, ...]:
+    """Return generated articles that hold one calculator each.
+
+    A theme without a template for them has none.
+    """
+    if not (theme / "templates" / EMBED_TEMPLATE).is_file():
+        return ()
+    return tuple(
+        Article(
+            source=f"embed/{calculator.name}",
+            slug=f"embed-{calculator.name}",
+            url=f"embed/{calculator.name}/",
+            kind=EMBED_KIND,
+            title=calculator.title,
+            question=calculator.question,
+            summary=calculator.question,
+            text=f"[[{calculator.name}]]",
+            body=f"[[{calculator.name}]]",
+        )
+        for calculator in calculators.values()
+    )

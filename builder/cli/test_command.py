@@ -1,22 +1,22 @@
-"""The verb `test`: finds or installs Chromium and runs pytest."""
+"""The verb `test`: finds or installs Chromium, selects tests and runs pytest."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
-from builder.cli.test_selection import (
-    ARTICLES,
-    browser_arguments,
-    is_article_without_tests,
-    selection_arguments,
-    unknown_name_message,
-)
+from builder.cli.build_command import build_with_cache
 from builder.core.folders import GENERATOR
 from builder.core.node import ensure_packages
+from builder.core.progress import Options, pluralize
+from builder.project.activate_project import activate_project
+from engine import calculator
+from engine.core import active_project
 
 VARIABLE = "WALLCLOCK_CHROMIUM"
 BROWSER, BROWSER_TESTS = "--browser", "tests/browser"
@@ -174,9 +174,7 @@ def _run_selection(root: Path, name: str, report: Report) -> int | None:
         report(message)
         return WRONG_USAGE
     if is_untested:
-        from builder.cli import article_check
-
-        failed = article_check.has_problems(root, name, report)
+        failed = has_problems(root, name, report)
         if failed or not pytest_arguments:
             return int(failed)
     if not pytest_arguments:
@@ -214,3 +212,117 @@ def _succeeds(command: list[str]) -> bool:
         return subprocess.run(command, env=environment, check=False).returncode == 0
     except OSError:
         return False
+
+
+# Selects the tests of one calculator or one article: `build.py test NAME`.
+
+_PLACED = re.compile(r"(?:\[\[|/// predict \| )(\w+)")
+ARTICLES = "tests/builder/test_articles.py"
+PARITY = "tests/browser/test_parity.py"
+PAGES = tuple(
+    f"tests/browser/test_{name}.py" for name in ("every_figure", "every_page", "features")
+)
+
+
+def browser_arguments(root: Path, name: str) -> list[str]:
+    """Return pytest's arguments for the browser tests of a calculator or an article."""
+    if name in calculator.names():
+        return [PARITY, "-k", f"[{name}]"] if (root / PARITY).is_file() else []
+    content = root / "content"
+    pages = [path.relative_to(content).with_suffix("") for path in content.rglob(f"{name}.md")]
+    test_ids = ["[]" if page.as_posix() == "index" else f"[{page.as_posix()}/]" for page in pages]
+    files = [path for path in PAGES if (root / path).is_file()]
+    return [*files, "-k", " or ".join(test_ids)] if test_ids and files else []
+
+
+def selection_arguments(root: Path, name: str) -> list[str]:
+    """Return pytest's arguments for a calculator or an article; empty if `name` is neither.
+
+    The tests of an article are its own and the promises of the calculators on it; those of a
+    calculator are its promises, the files of tests that name it, and the articles that show it.
+    """
+    articles = {path.stem: path.read_text("utf-8") for path in (root / "content").rglob("*.md")}
+    names = set(calculator.names())
+    if name in names:
+        showing = [slug for slug, text in articles.items() if name in _PLACED.findall(text)]
+        return _pytest_arguments(root, [name], showing, _tests_naming(root, name))
+    if name in articles:
+        placed = names.intersection(_PLACED.findall(articles[name]))
+        files = [
+            path
+            for calculator_name in sorted(placed)
+            for path in _tests_naming(root, calculator_name)
+        ]
+        return _pytest_arguments(
+            root, sorted(placed), [name], files if is_article_without_tests(root, name) else []
+        )
+    return []
+
+
+def is_article_without_tests(root: Path, name: str) -> bool:
+    """Return whether a name is an article without tests, which a build checks instead."""
+    if (root / ARTICLES).is_file() or name in calculator.names():
+        return False
+    return name in {path.stem for path in (root / "content").rglob("*.md")}
+
+
+def unknown_name_message(root: Path, name: str) -> str:
+    """Return an error message for a name that pytest cannot use either, else ""."""
+    if name.startswith("-") or (root / name.partition("::")[0]).exists():
+        return ""
+    articles = sorted(path.stem for path in (root / "content").rglob("*.md"))
+    similar = get_close_matches(name, dict.fromkeys((*calculator.names(), *articles)), n=3)
+    suggestion = f"; there is {' and '.join(similar)}" if similar else ""
+    return f"'{name}' is no calculator, no article and no file of tests{suggestion}"
+
+
+def _pytest_arguments(
+    root: Path, calculators: Iterable[str], article_slugs: Iterable[str], files: Iterable[Path]
+) -> list[str]:
+    paths = [path.relative_to(root).as_posix() for path in files]
+    calculator_tests = [
+        path.relative_to(root).as_posix()
+        for path in sorted(
+            (root / "tests" / active_project.package() / "calculators").glob("test_*.py")
+        )
+    ]
+    expressions = [f"[{name}]" for name in (*calculators, *article_slugs)]
+    expressions += [Path(path).stem for path in paths]
+    articles = [ARTICLES] if (root / ARTICLES).is_file() else []
+    arguments = dict.fromkeys((*paths, *calculator_tests, *articles))
+    return [*arguments, "-k", " or ".join(expressions)] if arguments else []
+
+
+def _tests_naming(root: Path, name: str) -> list[Path]:
+    """Return the test files that mention a calculator, without the tests of all calculators."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    test_files = (root / "tests" / active_project.package() / "calculators").glob("*/**/test_*.py")
+    return sorted(path for path in test_files if word.search(path.read_text("utf-8")))
+
+
+# `test NAME` for an article without tests: builds the project and reports its problems.
+
+
+def has_problems(root: Path, name: str, report: Callable[[str], None]) -> bool:
+    """Build a project with drafts, report its problems, and return whether there are any.
+
+    Args:
+        root: the project's folder.
+        name: of the article.
+        report: called with each problem, problems of the article first.
+    """
+    folders = activate_project(root)
+    project = folders.project
+    options = Options(base_url=project.address, repository=project.repository, drafts=True)
+    built = build_with_cache(folders, options)
+    own_problems = [
+        problem for problem in built.problems if Path(problem.path).name == f"{name}.md"
+    ]
+    for problem in (
+        *own_problems,
+        *(problem for problem in built.problems if problem not in own_problems),
+    ):
+        report(str(problem))
+    elsewhere = len(built.problems) - len(own_problems)
+    report(f"{name}: {pluralize(len(own_problems), 'problem')}, {elsewhere} elsewhere")
+    return bool(built.problems)

@@ -9,8 +9,8 @@ import ast
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import CodeType
 
-from builder.core import code_digest
 from builder.core.folders import digest, write_atomically
 
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # fields that hold nested statements
@@ -261,9 +261,9 @@ def module_facts(source: str) -> ModuleFacts:
             module = node.module or ""
             # `from a import b` imports a, and a.b where that is a module.
             names |= dict.fromkeys((module, *(f"{module}.{alias.name}" for alias in node.names)))
-    texts = sorted(set(code_digest.string_constants(code)))
+    texts = sorted(set(string_constants(code)))
     packages = [text for text in texts if _may_be_module_name(text)]
-    return [[*names], packages, code_digest.behavior_digest(code), digest(texts)]
+    return [[*names], packages, behavior_digest(code), digest(texts)]
 
 
 def _may_be_module_name(text: str) -> bool:
@@ -278,3 +278,53 @@ def _with_packages(name: str) -> list[str]:
 def module_name(path: str) -> str:
     """Return the dotted name of a module's path."""
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+# Digests of compiled code that ignore comments, formatting and line numbers.
+
+
+def behavior_digest(code: CodeType) -> str:
+    """Return the digest of a code object's behavior, independent of line numbers."""
+    return digest(_behavior_parts(code))
+
+
+def string_constants(code: CodeType) -> Iterator[str]:
+    """Yield the string constants of a code object, nested functions and classes included."""
+    for constant in _constants(code):
+        if isinstance(constant, str):
+            yield constant
+
+
+def _behavior_parts(code: CodeType) -> Iterator[str | bytes]:
+    yield code.co_code
+    yield code.co_exceptiontable
+    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    yield repr((code.co_qualname, counts, code.co_names, code.co_varnames))
+    yield repr((code.co_freevars, code.co_cellvars))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _behavior_parts(constant)
+        else:
+            yield constant_text(constant)
+
+
+def _constants(code: CodeType) -> Iterator[object]:
+    stack = [*code.co_consts]
+    while stack:
+        constant = stack.pop()
+        yield constant
+        if isinstance(constant, CodeType):
+            stack += constant.co_consts
+        elif isinstance(constant, tuple):
+            stack += constant
+        elif isinstance(constant, frozenset):
+            stack += sorted(constant, key=repr)
+
+
+def constant_text(value: object) -> str:
+    """Return the repr of a constant, identical in every process."""
+    if isinstance(value, tuple):
+        return f"({','.join(map(constant_text, value))})"
+    if isinstance(value, frozenset):  # its order is another in another process
+        return f"{{{','.join(sorted(map(constant_text, value)))}}}"
+    return repr(value)

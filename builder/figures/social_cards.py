@@ -9,7 +9,7 @@ from functools import partial
 from html import escape, unescape
 from pathlib import Path
 
-from builder.calculators import embed_pages
+from builder.calculators import calculator_context
 from builder.content.article import Article
 from builder.core.build_cache import BuildCache
 from builder.core.folders import digest
@@ -284,7 +284,7 @@ def card_contents(
     articles = [article for article, _ in pages.values()]
     contents = {}
     for source, (article, html) in pages.items():
-        if article.kind == embed_pages.KIND:
+        if article.kind == calculator_context.EMBED_KIND:
             continue
         figure_html = html
         if article.kind in _LISTING_KINDS and (guide := _first_guide(article, articles)):

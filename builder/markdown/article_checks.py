@@ -13,7 +13,7 @@ from builder.core.problem import (
     prose_lines,
 )
 from builder.markdown import allowed_html
-from builder.markdown.extensions import citations
+from builder.markdown.extensions import references
 from builder.markdown.render_state import RenderState
 
 _PLACEMENT = re.compile(r"\[\[[^\[\]\n]*\]\]")
@@ -81,7 +81,7 @@ def _unclosed_brackets(body: str) -> Iterator[tuple[int, str]]:
     messages += [
         (match, f"'{match[0]}' is no citation; write [@key] or [@key; @other]")
         for match in _CITATION.finditer(text)
-        if not re.fullmatch(citations.PATTERN, match[0])
+        if not re.fullmatch(references.CITATION, match[0])
     ]
     for match, message in messages:
         yield text.count("\n", 0, match.start()) + 1, message

@@ -1,24 +1,36 @@
 """Renders the Markdown of an article to HTML, with placeholders for links, images and formulas."""
 
 import re
+import xml.etree.ElementTree as etree
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
 
 from markdown import Extension, Markdown  # type: ignore[import-untyped]
+from markdown.extensions.attr_list import (  # type: ignore[import-untyped]
+    AttrListTreeprocessor,
+    get_attrs_and_remainder,
+)
+from markdown.inlinepatterns import HTML_RE, HtmlInlineProcessor  # type: ignore[import-untyped]
+from markdown.preprocessors import HtmlBlockPreprocessor  # type: ignore[import-untyped]
+from markdown.treeprocessors import Treeprocessor  # type: ignore[import-untyped]
 
 from builder.content.article import Article
 from builder.core.problem import Problem
-from builder.markdown import article_checks, line_breaking, reference_lists, tex_to_mathml
+from builder.markdown import (
+    allowed_html,
+    article_checks,
+    line_breaking,
+    reference_lists,
+    tex_to_mathml,
+)
+from builder.markdown.allowed_html import ATTRIBUTES
 from builder.markdown.article_checks import html_text
-from builder.markdown.extensions.attributes import AttributesExtension
 from builder.markdown.extensions.blocks import SiteBlocksExtension
 from builder.markdown.extensions.calculators import PlacementExtension
-from builder.markdown.extensions.citations import CitationExtension
-from builder.markdown.extensions.glossary import GlossaryExtension
 from builder.markdown.extensions.links import LinkExtension
-from builder.markdown.extensions.raw_html import RawHtmlExtension
+from builder.markdown.extensions.references import CitationExtension, GlossaryExtension
 from builder.markdown.render_state import RenderContext, RenderState
 
 _MARKS = {"arithmatex-inline": "$\\", "backtick": "`"}
@@ -115,7 +127,7 @@ class ArticleHtml:
     """The rendered HTML of an article, before it is placed on its page.
 
     Attributes:
-        html: with placeholders (see builder/content/placeholders.py).
+        html: with placeholders (see builder/content/link_targets.py).
         headings: in order, levels 2 and 3.
         anchors: id -> text of a cross reference to it.
         cites, terms, calculators: in the order of their first use.
@@ -269,3 +281,128 @@ _CONFIGS = {
     "pymdownx.highlight": {"use_pygments": True, "pygments_lang_class": True},
     "pymdownx.blocks.tab": {"alternate_style": True},
 }
+
+
+# Markdown extension: checks all raw HTML that the Markdown parser finds.
+#
+# `builder.markdown.allowed_html` reads the source, and so knows line numbers and unclosed tags.
+# This extension sees what the parser sees, so no tag is missed where the two disagree about code.
+
+
+class HtmlBlocks(HtmlBlockPreprocessor):  # type: ignore[misc]
+    """Preprocessor of block-level HTML."""
+
+    def __init__(self, md: Markdown, state: RenderState) -> None:
+        super().__init__(md)
+        self.state = state
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Extract the HTML blocks as Markdown does, and check each."""
+        before = len(self.md.htmlStash.rawHtmlBlocks)
+        kept = list(super().run(lines))
+        for block in self.md.htmlStash.rawHtmlBlocks[before:]:
+            record_disallowed(str(block), self.state)
+        return kept
+
+
+class InlineHtml(HtmlInlineProcessor):  # type: ignore[misc]
+    """Inline processor of HTML tags."""
+
+    def __init__(self, md: Markdown, state: RenderState) -> None:
+        super().__init__(HTML_RE, md)
+        self.state = state
+
+    def handleMatch(
+        self, m: re.Match[str], data: str
+    ) -> tuple[str | etree.Element, int | None, int | None]:
+        """Extract the tag as Markdown does, and check it."""
+        record_disallowed(m[0], self.state)
+        place, start, end = super().handleMatch(m, data)
+        return place, start, end
+
+
+def record_disallowed(html: str, state: RenderState) -> None:
+    """Record the disallowed HTML of a fragment."""
+    state.raw += [(html, message) for message in allowed_html.disallowed_messages(html)]
+
+
+class RawHtmlExtension(Extension):  # type: ignore[misc]
+    """Replaces Markdown's two HTML processors by checking ones."""
+
+    def __init__(self, state: RenderState) -> None:
+        super().__init__()
+        self.state = state
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        """Register both with Markdown's own names and priorities."""
+        md.preprocessors.register(HtmlBlocks(md, self.state), "html_block", 20)
+        md.inlinePatterns.register(InlineHtml(md, self.state), "html", 90)
+
+
+# Markdown extension: allowed attributes of elements; all others are errors.
+#
+# `{: .asked }` behind a text and `attrs:` of a block would take any name: a style that covers the
+# page, an address that a click tells of itself, what our own scripts look for.
+
+# Attributes that the extensions write: tab labels, the position of an answer.
+_GENERATED = frozenset(("for", "type", "name", "checked", "data-tabs", "data-answer"))
+_ALIGNMENTS = tuple(f"text-align: {way};" for way in ("left", "center", "right"))
+
+
+def disallowed_message(name: str) -> str:
+    """Return the error message for a disallowed attribute."""
+    return f"the attribute '{name}' is not allowed in an article"
+
+
+class AttributeLists(AttrListTreeprocessor):  # type: ignore[misc]
+    """Attribute lists in braces."""
+
+    def __init__(self, md: Markdown, state: RenderState) -> None:
+        super().__init__(md)
+        self.state = state
+
+    def assign_attrs(self, elem: etree.Element, attrs_string: str, *, strict: bool = False) -> str:
+        """Set the allowed attributes of an element and report the others."""
+        attributes, remainder = get_attrs_and_remainder(attrs_string)
+        if strict and remainder:
+            return str(remainder)
+        for name, value in attributes:
+            if name == ".":
+                elem.set("class", " ".join(filter(None, (elem.get("class"), value))))
+            elif self.sanitize_name(name) in ATTRIBUTES:
+                elem.set(self.sanitize_name(name), value or "")
+            else:
+                raw = name if value is None else f"{name}="
+                self.state.problems.append((raw, disallowed_message(name)))
+        return str(remainder)
+
+
+class BlockAttributes(Treeprocessor):  # type: ignore[misc]
+    """Attributes set by block options; runs before inline parsing."""
+
+    def __init__(self, md: Markdown, state: RenderState) -> None:
+        super().__init__(md)
+        self.state = state
+
+    def run(self, root: etree.Element) -> None:
+        """Remove and report disallowed attributes."""
+        for elem in root.iter():
+            for name in [name for name in elem.attrib if name not in ATTRIBUTES | _GENERATED]:
+                if name == "style" and elem.get(name) in _ALIGNMENTS and elem.tag in ("th", "td"):
+                    continue
+                del elem.attrib[name]
+                self.state.problems.append((name, disallowed_message(name)))
+
+
+class AttributesExtension(Extension):  # type: ignore[misc]
+    """Registers both processors: blocks before inline parsing (20), lists at Markdown's own (8)."""
+
+    def __init__(self, state: RenderState) -> None:
+        super().__init__()
+        self.state = state
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        """Register the processors."""
+        md.treeprocessors.register(BlockAttributes(md, self.state), "block_attributes", 25)
+        md.treeprocessors.register(AttributeLists(md, self.state), "attr_list", 8)
+        md.registerExtension(self)

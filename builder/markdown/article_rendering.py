@@ -252,7 +252,7 @@ def make_renderer(
         )
 
     texts = [(folders.theme / "templates" / name).read_bytes() for name in MACROS]
-    code = keys.digest_of("builder/markdown/article_html.py", "builder/content/placeholders.py")
+    code = keys.digest_of("builder/markdown/article_html.py", "builder/content/link_targets.py")
     templates = load_templates(folders.theme / "templates", folders.shared_or_own_cache)
     return CachedArticleRenderer(
         tools=tools,

@@ -9,7 +9,7 @@ from typing import Any
 
 from builder.content.bibliography import Reference
 from builder.content.library import Library, Term
-from builder.markdown.extensions.glossary import term_id
+from builder.markdown.extensions.references import term_id
 from engine.core.numbers import DEFAULT
 from engine.core.views import Table
 from engine.draw.fragments import table_fragment

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from html import escape, unescape
 from pathlib import Path
 
-from builder.content.placeholders import math_placeholder
+from builder.content.link_targets import math_placeholder
 from builder.core.folders import digest, write_atomically
 from engine.core.equation import Equation
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from builder.calculators import embed_pages
+from builder.calculators import calculator_context
 from builder.calculators.cache_keys import CacheKeys
 from builder.content import navigation
 from builder.content.article import Article
@@ -56,7 +56,7 @@ def social_card_files(
     if not options.base_url or options.reload:
         return {}
     shown = {article.source: (article, prose.html) for article, prose in articles}
-    code = keys.digest_of("builder/figures/social_cards.py", "builder/figures/social_cards.py")
+    code = keys.digest_of("builder/figures/social_cards.py")
     wanted = cards.card_contents(folders.project.name, shown, style)
     return cards.render_cards(wanted, style, folders.theme / "fonts", services.cards, cache, code)
 
@@ -112,13 +112,11 @@ def markdown_pages(
     """Return the Markdown pages; none while serving."""
     if options.reload:
         return {}
-    code = page_sources.keys.digest_of(
-        "builder/outputs/html_to_markdown.py", "builder/outputs/feeds.py"
-    )
+    code = page_sources.keys.digest_of("builder/outputs/feeds.py")
     html_pages = {
         f"plain {article.source}": (article, rendered.output[f"{article.url}index.html"])
         for article in page_sources.texts.articles
-        if article.kind != embed_pages.KIND
+        if article.kind != calculator_context.EMBED_KIND
     }
     # Asset URLs do not appear in the Markdown.
     keys = {
@@ -148,7 +146,9 @@ def search_files(
 ) -> Mapping[str, bytes]:
     """Return the files of the search index; while serving, those of the last full build."""
     articles = [
-        article for article in page_sources.texts.articles if article.kind != embed_pages.KIND
+        article
+        for article in page_sources.texts.articles
+        if article.kind != calculator_context.EMBED_KIND
     ]
 
     def texts() -> dict[str, str]:

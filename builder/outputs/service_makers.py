@@ -10,7 +10,7 @@ from builder.core.folders import GENERATOR, Folders, digest
 from builder.core.problem import ServiceError
 from builder.pages.build_services import Services
 from builder.runtime.bundle import Runtime
-from builder.theme.minify_assets import MinifiedAssets
+from builder.theme.assets import MinifiedAssets
 from builder.theme.theme_checks import ModuleFaults
 
 Result = TypeVar("Result")
@@ -122,9 +122,9 @@ def _render_cards(theme: Path, svgs: Mapping[str, str]) -> Mapping[str, bytes]:
 
 
 def _minify(folder: Path, texts: Mapping[str, str]) -> MinifiedAssets:
-    from builder.theme import minify_assets
+    from builder.theme import assets
 
-    return _with_node(lambda: minify_assets.minify(folder, texts))
+    return _with_node(lambda: assets.minify(folder, texts))
 
 
 def _check_modules(texts: Mapping[str, str]) -> ModuleFaults:

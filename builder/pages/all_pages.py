@@ -16,7 +16,14 @@ from builder.core.problem import Problem, problems_where
 from builder.core.process_pool import ProcessPool
 from builder.core.project import NavigationLink
 from builder.figures import hero_figures
-from builder.pages import asset_urls, deferred_content, html_links, page, page_archives, page_inputs
+from builder.pages import (
+    deferred_content,
+    html_links,
+    page,
+    page_archives,
+    page_context,
+    page_inputs,
+)
 from builder.pages.html_facts import HtmlFacts, parse_facts
 from builder.pages.page import PageContent
 from builder.pages.page_archives import ArchiveSplit
@@ -122,7 +129,7 @@ def _site_context(
     }
     guide_files, lists = _guide_pictures(page_sources)
     surface = replace(
-        page_sources.surface, shell=asset_urls.with_placeholders(page_sources.surface.shell)
+        page_sources.surface, shell=page_context.with_placeholders(page_sources.surface.shell)
     )
     urls = {article.slug: article.url for article in page_sources.texts.articles}
     page_sources = replace(page_sources, surface_digest=digest((repr(surface),)), urls=urls)
@@ -206,13 +213,13 @@ def _page_output(
     """Return the output of an article, with placeholders replaced by asset URLs."""
     needed, shared = page_archives.page_files(draft.content.article, page_sources, split)
     figures = next(iter(draft.figures), "")
-    urls = asset_urls.page_urls(page_sources.surface.shell, figures, needed)
+    urls = page_context.page_urls(page_sources.surface.shell, figures, needed)
     article = draft.content.article
-    finished = [asset_urls.fill_placeholders(html, urls) for html, _ in html_pages]
+    finished = [page_context.fill_placeholders(html, urls) for html, _ in html_pages]
     sent = _sent_pages(finished, article, page_sources)
     facts_with_urls = [
         replace(
-            page_facts, urls=tuple(asset_urls.fill_placeholders(u, urls) for u in page_facts.urls)
+            page_facts, urls=tuple(page_context.fill_placeholders(u, urls) for u in page_facts.urls)
         )
         for _, page_facts in html_pages
     ]

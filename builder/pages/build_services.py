@@ -6,7 +6,7 @@ from typing import Any
 
 from builder.markdown.tex_to_mathml import Typesetter
 from builder.runtime.bundle import Runtime
-from builder.theme.minify_assets import Minifier, unminified
+from builder.theme.assets import Minifier, unminified
 from builder.theme.theme_checks import CheckModules
 
 

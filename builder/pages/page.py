@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-from builder.calculators import embed_pages
+from builder.calculators import calculator_context
 from builder.content import link_targets as links
 from builder.content.article import Article
 from builder.content.bibliography import Reference
 from builder.content.learning_paths import PathPage
 from builder.content.library import Library, Term
-from builder.content.link_targets import LinkTargets
+from builder.content.link_targets import LinkTargets, fill_placeholders
 from builder.content.navigation import (
     LearningPath,
     PageLink,
@@ -28,14 +28,12 @@ from builder.content.navigation import (
     ToolShelf,
     tools_by_learning_path,
 )
-from builder.content.placeholders import fill_placeholders
 from builder.core.folders import RECEIPTS
 from builder.core.problem import ContentError, Problem, problems_where
 from builder.core.project import Project
 from builder.markdown import tex_to_mathml
 from builder.markdown.article_html import ArticleHtml, Heading
-from builder.markdown.extensions.glossary import term_id
-from builder.pages.citation import cite_page
+from builder.markdown.extensions.references import term_id
 from builder.theme.assets import Shell, remove_unused_sheets
 
 POLICY = (
@@ -94,11 +92,11 @@ class Surface:
 class PageContent:
     """The template context of one page: equal contents give equal pages.
 
-    Hashed URLs are placeholders (see builder/pages/asset_urls.py): `figures` is that of its charts,
-    "" without any, `archives` that of its calculators' archives. `path_page` is the learning path
-    of a path's page; `pictures` and `moving` map slugs of guides to still and animated figures, on
-    pages that list guides. `card` is the URL and the alt text of the page's social card, both ""
-    without one.
+    Hashed URLs are placeholders (see builder/pages/page_context.py): `figures` is that of its
+    charts, "" without any, `archives` that of its calculators' archives. `path_page` is the
+    learning path of a path's page; `pictures` and `moving` map slugs of guides to still and
+    animated figures, on pages that list guides. `card` is the URL and the alt text of the page's
+    social card, both "" without one.
     """
 
     article: Article
@@ -215,7 +213,7 @@ def render_page(content: PageContent, templates: Any, blocks: Any) -> str:  # no
         "path": "path.html",
         "shelf": "shelf.html",
         "course": "course.html",
-        embed_pages.KIND: embed_pages.TEMPLATE,
+        calculator_context.EMBED_KIND: calculator_context.EMBED_TEMPLATE,
     }
     return _render_template(
         templates.get_template(kinds.get(content.article.kind, "guide.html")),
@@ -301,3 +299,40 @@ def figures_json(items: Mapping[str, str]) -> bytes:
 def compact_json(value: object) -> str:
     """Return a value as compact JSON with sorted keys."""
     return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+
+
+# Citations of a page: a line of text and a BibTeX entry, without a script.
+
+_SPECIAL = re.compile(r"[&%$#_{}]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """How a page is cited: `text` has no address, a script or a reader adds it."""
+
+    text: str
+    bibtex: str
+
+
+def cite_page(article: Article, project: Project, base_url: str) -> Citation:
+    """Return the citation of a page; its date is that of its last change, or of the release."""
+    date = article.updated or project.released
+    title = project.name if article.kind == "home" else article.title
+    key = "_".join(filter(None, (project.key, re.sub(r"\W+", "_", article.url).strip("_"))))
+    fields = {
+        "title": _escaped(title),
+        "author": f"{{{_escaped(project.name)}}}",
+        "year": date[:4],
+        "date": date,
+        "version": project.version,
+        "url": f"{base_url}{article.url}" or "./",
+    }
+    filled = ",\n".join(f"  {name} = {{{text}}}" for name, text in fields.items() if text)
+    named = title if article.kind == "home" else f"{title}. {project.name}"
+    edition = ", ".join(filter(None, (f"{named} {project.version}".strip(), date)))
+    return Citation(text=f"{edition}.", bibtex=f"@misc{{{key},\n{filled}\n}}")
+
+
+def _escaped(text: str) -> str:
+    """Return text in which no character has a meaning for LaTeX."""
+    return _SPECIAL.sub(r"\\\g<0>", text)

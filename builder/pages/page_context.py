@@ -1,23 +1,27 @@
-"""Builds the template context of a page: its HTML with images and lists, its figures."""
+"""Builds the template context of a page: HTML with images and lists, figures, asset URLs."""
 
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from html import escape
 from typing import Any
 
-from builder.calculators import embed_pages, import_map
+from jinja2.utils import htmlsafe_json_dumps
+
+from builder.calculators import calculator_context
 from builder.content import learning_paths
 from builder.content.article import Article
 from builder.content.navigation import PagePosition
 from builder.core.build_cache import BuildCache
 from builder.core.folders import digest
+from builder.core.module_imports import ImportGraph
 from builder.markdown import reference_lists, tex_to_mathml
-from builder.pages import asset_urls, page
+from builder.pages import page
 from builder.pages.page import PageContent, Surface
 from builder.pages.page_inputs import PageDraft, PageSources, SiteContext
-from builder.theme.assets import hashed_path
+from builder.theme.assets import Shell, hashed_path
 
 _VIEW_BOX = re.compile(
     rb"<svg\b[^>]*\bviewBox=[\"']\s*[-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)"
@@ -143,9 +147,9 @@ def _page_content(
         cited=page.cited_references(prose.cites, library),
         terms=page.used_terms(prose.terms, library, page_sources.urls, article.url),
         equations=tuple(equation for equation in missing if equation is not None),
-        figures=asset_urls.FIGURES if charts else "",
+        figures=FIGURES if charts else "",
         live=bool(prose.calculators),
-        archives=asset_urls.ARCHIVES,
+        archives=ARCHIVES,
         surface=surface,
     )
 
@@ -154,7 +158,7 @@ def _with_lists(html: str, article: Article, page_sources: PageSources, cache: B
     if not reference_lists.has_placeholders(html):
         return html
     if reference_lists.IMPORTS in html:
-        drawn = import_map.draw(import_map.package_graph(page_sources.keys.imports))
+        drawn = draw(package_graph(page_sources.keys.imports))
         html = html.replace(reference_lists.IMPORTS, drawn)
     pages = tuple(
         reference_lists.ListedPage(
@@ -164,7 +168,7 @@ def _with_lists(html: str, article: Article, page_sources: PageSources, cache: B
             cites=page_sources.rendered[listed.source].cites,
         )
         for listed in page_sources.texts.articles
-        if listed.kind != embed_pages.KIND
+        if listed.kind != calculator_context.EMBED_KIND
     )
     blocks = page_sources.templates.get_template("blocks.html").module
     code = page_sources.keys.digest_of("builder/markdown/reference_lists.py")
@@ -217,3 +221,120 @@ def _figure_files(
 
 def _figure_json(page_sources: PageSources, name: str, view: dict[str, Any]) -> str:
     return page.compact_json(page_sources.figure(name, view))
+
+
+# Import matrix of the packages as SVG: `[[imports.*]]` on its own line.
+#
+# A square stands where the package of its row imports the package of its column. The packages are
+# in topological order, so a square above the diagonal shows an import cycle.
+
+CELL, LEFT, TOP = 18, 150, 130
+_CELL_SVG = '<rect x="{x}" y="{y}" width="{w}" height="{w}" class="{kind}" fill="currentColor"/>'
+
+
+def package_graph(imports: ImportGraph) -> dict[str, set[str]]:
+    """Return package -> packages that it imports, such as `builder` and `engine.run`."""
+    graph: dict[str, set[str]] = {}
+    for path in imports.sources:
+        if path.endswith("/__init__.py"):  # imported by every import of the package
+            continue
+        imported = graph.setdefault(_package(path), set())
+        used = (
+            module for module in imports.direct_imports(path) if not module.endswith("/__init__.py")
+        )
+        imported |= {_package(module) for module in used} - {_package(path)}
+    return graph
+
+
+def _package(path: str) -> str:
+    """Return the package of a module; a top-level module of the engine is its own package."""
+    pieces = path.removesuffix(".py").split("/")
+    return pieces[0] if pieces[0] != "engine" else ".".join(pieces[:2])
+
+
+def topological_order(graph: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return the packages in topological order; packages of a cycle by name."""
+    remaining, order = {name: set(needs) for name, needs in graph.items()}, []
+    while remaining:
+        ready = sorted(name for name, needs in remaining.items() if not needs & set(remaining))
+        for name in ready or sorted(remaining)[:1]:
+            order.append(name)
+            del remaining[name]
+    return order
+
+
+def draw(graph: Mapping[str, Iterable[str]]) -> str:
+    """Return the import matrix as SVG."""
+    order = topological_order(graph)
+    positions = {name: number for number, name in enumerate(order)}
+    size = CELL * len(order)
+    labels = "".join(
+        f'<text x="{LEFT - 8}" y="{TOP + CELL * row + 13}" text-anchor="end">{escape(name)}</text>'
+        f'<text transform="translate({LEFT + CELL * row + 13} {TOP - 8}) rotate(-60)">'
+        f"{escape(name)}</text>"
+        for name, row in positions.items()
+    )
+    cells = "".join(
+        _CELL_SVG.format(x=LEFT + CELL * column + 3, y=TOP + CELL * row + 3, w=CELL - 6, kind=kind)
+        for name, row in positions.items()
+        for other, column in positions.items()
+        for kind in _cell_classes(name, other, graph)
+    )
+    label = f"{len(order)} parts; each imports only parts above it"
+    width, height = LEFT + size + 70, TOP + size + 8
+    return (
+        f'<div class="scroll"><svg class="import-map" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="{label}" font-size="13" fill="currentColor">{labels}{cells}</svg></div>'
+    )
+
+
+def _cell_classes(name: str, other: str, graph: Mapping[str, Iterable[str]]) -> list[str]:
+    if name == other:
+        return ["c-idle"]
+    return ["c-compute"] if other in graph[name] else []
+
+
+# Placeholders for hashed asset URLs in pages, filled in last.
+#
+# A small change of a style sheet changes its URL in every page. Pages are rendered and checked with
+# placeholders, and so need not be rendered again.
+
+FIGURES, ARCHIVES = "⟦asset-figures⟧", "⟦asset-archives⟧"
+_PLACEHOLDER = re.compile(r"⟦asset-[^⟦⟧]*⟧")
+_SHARED_ASSETS = ("styles", "early", "script", "worker", "runtime", "bokeh")
+
+
+def with_placeholders(shell: Shell) -> Shell:
+    """Return the shell with its asset URLs replaced by placeholders."""
+    marks = {name: f"⟦asset-{name}⟧" for name in _SHARED_ASSETS if getattr(shell, name)}
+    fonts = tuple(f"⟦asset-font-{number}⟧" for number in range(len(shell.fonts)))
+    conditional = tuple(
+        replace(sheet, address=f"⟦asset-sheet-{number}⟧")
+        for number, sheet in enumerate(shell.conditional_styles)
+    )
+    return replace(shell, style_text="", fonts=fonts, conditional_styles=conditional, **marks)
+
+
+def page_urls(shell: Shell, figures: str, archives: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return placeholder -> URL on a page.
+
+    Args:
+        shell: assets that all pages load.
+        figures: URL of the page's charts.
+        archives: calculator -> URLs of its archives, relative to the page.
+    """
+    shared = {f"⟦asset-{name}⟧": str(getattr(shell, name)) for name in _SHARED_ASSETS}
+    fonts = {f"⟦asset-font-{number}⟧": font for number, font in enumerate(shell.fonts)}
+    conditional = {
+        f"⟦asset-sheet-{number}⟧": sheet.address
+        for number, sheet in enumerate(shell.conditional_styles)
+    }
+    page_only = {FIGURES: figures, ARCHIVES: str(htmlsafe_json_dumps(archives, sort_keys=True))}
+    return {**shared, **fonts, **conditional, **page_only}
+
+
+def fill_placeholders(text: str, addresses: Mapping[str, str]) -> str:
+    """Return the text with its placeholders replaced by URLs."""
+    if "⟦asset-" not in text:
+        return text
+    return _PLACEHOLDER.sub(lambda mark: addresses.get(mark[0], mark[0]), text)

@@ -13,7 +13,7 @@ from builder.figures import hero_figures
 from builder.pages.build_services import Services
 from builder.runtime.bundle import Runtime
 from builder.runtime.bytecode import BUILD_FILES
-from builder.theme import assets, minify_assets, panels
+from builder.theme import assets, templates
 from builder.theme.assets import FOLDER, Shell
 
 RUNTIME = f"{FOLDER}/runtime"
@@ -65,7 +65,7 @@ def _theme_sources(folders: Folders, panel_html: Mapping[str, str]) -> _ThemeSou
         **assets.style_sheets(theme, fonts),
         DRAWING_STYLES: hero_figures.drawing_rules(theme / "styles"),
         **root_scripts,
-        **panels.panel_styles(panel_html),
+        **templates.panel_styles(panel_html),
     }
     key = digest((digest_of_files(theme / "runtime"), repr(texts)))
     return _ThemeSources(fonts=fonts, root_scripts=root_scripts, texts=texts, key=key)
@@ -136,11 +136,11 @@ def build_assets(
     folder = folders.theme / "runtime"
     sources = folders.compute_once("wardrobe", partial(_theme_sources, folders, panel_html))
     fonts, root_scripts, texts = sources.fonts, sources.root_scripts, sources.texts
-    make = minify_assets.unminified if readable else services.minify
+    make = assets.unminified if readable else services.minify
     key = digest((str(readable), sources.key))
     minified = cache.get("scripts and styles", key, lambda: make(folder, texts))
     code, entry, worker = assets.scripts(
-        {**minified.modules, **panels.with_styles(panel_html, minified.texts)}
+        {**minified.modules, **templates.with_styles(panel_html, minified.texts)}
     )
     style, early = minified.texts[assets.MAIN_SHEET], minified.texts.get(assets.EARLY, "")
     sheet = assets.hashed_path(assets.MAIN_SHEET, style.encode())

@@ -1,22 +1,248 @@
 """Scenes of collectives: ranks with chunks, messages in flight, load of each port."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
+from engine.core.message import Transfer
 from engine.core.slices import Slices, run_to_end, step_progress
 from engine.core.views import Frame, Scene, Shape
-from engine.draw.collective_captions import ADDING, ExpectedCells, caption
 from engine.draw.collective_layout import Grid, Point, grid_of, seats_of, slots_of
-from engine.draw.collective_shapes import (
-    cell_shapes,
-    link_shape,
-    load_bar,
-    message_attributes,
-    message_shapes,
-    rank_box,
-    switch_box,
-)
 from engine.simulate.collectives.collective_execution import OPERATION_NAMES, expected_cell
 from engine.simulate.collectives.collective_trace import ChunkState, CollectiveTrace
+
+# Captions of a collective's frames, also for screen readers.
+
+ExpectedCells = dict[tuple[int, int], ChunkState]
+
+_START_CAPTIONS = {
+    "all_gather": "At the start every GPU has one chunk. All must end with all chunks.",
+    "gather": "At the start every GPU has one chunk. GPU 0 must end with all of them.",
+    "broadcast": "At the start only GPU 0 has the buffer. All must end with it.",
+    "scatter": "At the start only GPU 0 has the buffer. Every GPU must end with its own chunk.",
+    "all_to_all": "At the start every GPU has a block for every other. Each must end with the "
+    "blocks that are meant for it.",
+}
+ADDING = ("all_reduce", "reduce_scatter", "reduce")
+
+
+def caption(trace: CollectiveTrace, owed: ExpectedCells, number: int, *, arrived: bool) -> str:
+    """Return the caption of round `number`, before or after its messages arrive."""
+    rounds = len(trace.frames) - 1
+    frame = trace.frames[number]
+    if number == 0:
+        return _start_caption(trace)
+    if not arrived:
+        count = len(frame.transfers)
+        messages = "1 message leaves" if count == 1 else f"{count} messages leave"
+        return f"Round {number} of {rounds}: {messages}; {_action_text(trace, frame.transfers)}."
+    done = sum(frame.state[rank][chunk] == cell for (rank, chunk), cell in owed.items())
+    sent = max(frame.sent[: trace.world_size]) / trace.buffer_chunks
+    ending = f"The busiest port has sent {sent:.3g} times the buffer."
+    if number == rounds and done == len(owed):
+        rounds_of = "1 round" if rounds == 1 else f"{rounds} rounds"
+        hold = "the exact sums" if trace.operation in ADDING else "what they should"
+        return f"Done in {rounds_of}: all {done} cells hold {hold}. {ending}"
+    return f"Round {number} of {rounds} done: {done} of {len(owed)} cells are finished. {ending}"
+
+
+def _start_caption(trace: CollectiveTrace) -> str:
+    if trace.operation in _START_CAPTIONS:
+        return _START_CAPTIONS[trace.operation]
+    parts = [row[0].value for row in trace.frames[0].state if row[0].ranks]
+    sums = " + ".join(map(str, parts))
+    start = "At the start every GPU has its own numbers."
+    return f"{start} The first chunk must become {sums} = {sum(parts)}."
+
+
+def _action_text(trace: CollectiveTrace, transfers: tuple[Transfer, ...]) -> str:
+    switch = trace.world_size
+    if any(transfer.target == switch for transfer in transfers):
+        return "the switch adds" if transfers[0].reduce else "the switch takes the finished sums"
+    if any(transfer.source == switch for transfer in transfers):
+        return "the switch hands out sums"
+    if all(transfer.reduce for transfer in transfers):
+        return "the receiver adds"
+    if any(transfer.reduce for transfer in transfers):
+        return "some are added on the way up, some are finished sums on the way down"
+    if trace.operation == "all_reduce":
+        return "the receiver keeps the finished sum"
+    return "the receiver keeps a copy"
+
+
+# The shapes of a collective's scene: boxes of chunks, ports, links, messages.
+
+
+def _head_height(grid: Grid) -> float:
+    """Return the height of a box's name above its cells."""
+    return 28.0 if grid.font > 20 else 24.0
+
+
+def rank_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:
+    """Return the ground of a rank's box, its name and its port."""
+    width, height = grid.box
+    left, top = grid.corner(seat, 0)
+    return [
+        _with_rank_link(
+            _rect(
+                f"b{rank}",
+                left,
+                top - _head_height(grid),
+                width,
+                height + _head_height(grid) + 14,
+                "rank",
+            ),
+            rank,
+        ),
+        _text(f"r{rank}", seat[0], top - 8, 21, f"GPU {rank}", "c-ink"),
+        _rect(f"p{rank}", left, top + height + 6, width, 7.0, "port"),
+    ]
+
+
+def switch_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:
+    """Return the ground and the name of a switch that adds; it has no port of its own to fill."""
+    width, height = grid.box
+    left, top = grid.corner(seat, 0)
+    return [
+        _rect(
+            f"b{rank}",
+            left,
+            top - _head_height(grid),
+            width,
+            height + _head_height(grid) + 6,
+            "rank",
+        ),
+        _text(f"r{rank}", seat[0], top - 8, 21, "switch", "c-ink"),
+    ]
+
+
+def _with_rank_link(shape: Shape, rank: int) -> Shape:
+    return replace(shape, attributes={**shape.attributes, "data-links": f"rank:{rank}"})
+
+
+def load_bar(rank: int, seat: Point, grid: Grid, share: float) -> Shape:
+    """Return the bar of a port's sent bytes, as a share of the longest bar."""
+    width, height = grid.box
+    left, top = grid.corner(seat, 0)
+    kind = "sent c-communication"
+    bar = _rect(f"s{rank}", left, top + height + 6, round(width * share, 1), 7.0, kind)
+    return _with_rank_link(bar, rank)
+
+
+def cell_shapes(
+    at: tuple[int, int], corner: Point, grid: Grid, cell: ChunkState, fill: tuple[float, bool]
+) -> tuple[Shape, Shape]:
+    """Return the shapes of the cell of (rank, chunk).
+
+    `fill` is the share of the sum that it holds, for a fuller color, and whether it is finished,
+    for a thick border.
+    """
+    x, y = corner
+    share, finished = fill
+    key = f"{at[0]}.{at[1]}"
+    square = Shape(
+        key=f"c{key}",
+        tag="rect",
+        attributes={
+            "x": f"{x + 1.5:g}",
+            "y": f"{y + 1.5:g}",
+            "width": f"{grid.width - 3:g}",
+            "height": f"{grid.height - 3:g}",
+            "rx": "2",
+            "class": "cell done c-gradients" if finished else "cell c-gradients",
+            "fill-opacity": f"{0.05 + 0.35 * share:.3f}",
+            "data-links": f"chunk:{at[1]}",
+        },
+    )
+    label = str(cell.value) if cell.ranks and grid.font else ""
+    middle = y + grid.height / 2 + grid.font * 0.35
+    return square, _text(f"t{key}", x + grid.width / 2, middle, grid.font, label, "value c-ink")
+
+
+# Most links stay as they are from one frame to the next: then the shape is the same.
+@lru_cache(maxsize=4096)
+def link_shape(key: str, start: Point, end: Point, *, shown: bool) -> Shape:
+    """Return the line between two boxes on which a message travels."""
+    return Shape(
+        key=f"l{key}",
+        tag="line",
+        attributes={
+            "x1": f"{start[0]:.1f}",
+            "y1": f"{start[1]:.1f}",
+            "x2": f"{end[0]:.1f}",
+            "y2": f"{end[1]:.1f}",
+            "class": "link c-communication",
+            "opacity": "0.55" if shown else "0",
+        },
+    )
+
+
+MessageAttributes = tuple[dict[str, str], dict[str, str]]
+
+
+def message_attributes(grid: Grid, *, arriving: bool) -> MessageAttributes:
+    """Return the shared attributes of leaving or arriving messages: outline and number."""
+    kind = "arriving" if arriving else "leaving"
+    outline = {
+        "x": "1.5",
+        "y": "1.5",
+        "width": f"{grid.width - 3:g}",
+        "height": f"{grid.height - 3:g}",
+        "rx": f"{grid.height / 2 - 1.5:g}",
+        "class": f"message {kind} c-communication",
+    }
+    number = {
+        "x": f"{grid.width / 2:g}",
+        "y": f"{grid.height / 2 + grid.font * 0.35:g}",
+        "font-size": f"{grid.font:g}",
+        "text-anchor": "middle",
+        "class": f"message-value {kind}",
+    }
+    return outline, number
+
+
+def message_shapes(
+    key: str, corner: Point, alike: MessageAttributes, label: str, *, shown: bool
+) -> tuple[Shape, Shape]:
+    """Return the shapes of a message over a cell; an arriving one fades."""
+    style = f"transform:translate({corner[0]:g}px,{corner[1]:g}px)"
+    opacity = "1" if shown else "0"
+    outline, number = alike
+    outline_attributes = {**outline, "style": style, "opacity": opacity}
+    number_attributes = {**number, "style": style, "opacity": opacity}
+    return (
+        Shape(key=f"m{key}", tag="rect", attributes=outline_attributes),
+        Shape(key=f"v{key}", tag="text", attributes=number_attributes, text=label),
+    )
+
+
+def _text(key: str, x: float, y: float, size: float, text: str, kind: str) -> Shape:
+    return Shape(
+        key=key,
+        tag="text",
+        attributes={
+            "x": f"{x:.1f}",
+            "y": f"{y:.1f}",
+            "font-size": f"{size:g}",
+            "text-anchor": "middle",
+            "class": kind,
+        },
+        text=text,
+    )
+
+
+def _rect(key: str, x: float, y: float, width: float, height: float, kind: str) -> Shape:
+    return Shape(
+        key=key,
+        tag="rect",
+        attributes={
+            "x": f"{x:g}",
+            "y": f"{y:g}",
+            "width": f"{width:g}",
+            "height": f"{height:g}",
+            "class": kind,
+        },
+    )
+
 
 # Two sets of message shapes take turns: while one set is seen, the other is put, unseen, where its
 # next messages start, so that no shape is ever seen flying back.

@@ -1,5 +1,7 @@
 """How much a step learns by its batch: the gradient noise scale (McCandlish et al. 2018)."""
 
+import math
+
 from engine.core.equation import Equation
 from engine.core.units import Ratio, Share, Tokens
 
@@ -91,7 +93,7 @@ def critical_batch(tokens: Tokens, measured: Tokens, at: Tokens, exponent: Ratio
     Zhang et al. 2024: with the data, exponent 0.47, and hardly with the model; Bergsma et al. 2025
     find 0.46. Limit: models of up to 3.3 billion parameters, each token seen once.
     """
-    return measured * (tokens / at) ** exponent
+    return measured * math.pow(tokens / at, exponent)
 
 
 # Zhang et al. 2024: the batch that takes a fifth more steps than twice the batch in half the steps

@@ -8,15 +8,23 @@ and ramps are those of `engine.catalog.constants`.
 """
 
 from collections.abc import Mapping
-from math import inf
+from math import hypot, inf
 from typing import Literal
 
-from engine.catalog.nccl_constants import MEDIUM_LEAST
+from engine.catalog.nccl_constants import (
+    MEDIUM_LEAST,
+    SMALL_ON_MORE,
+    SMALL_ON_TWO,
+    SMALL_STEP_BETWEEN,
+)
 from engine.catalog.nccl_tuner import tuner_choice
-from engine.catalog.transports import INFINIBAND, Transport
+from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK, Transport
 from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share
-from engine.formulas.low_latency_time import small_all_reduce_time, small_half_time
-from engine.formulas.medium_time import medium_half_time, medium_ring_time, medium_tree_time
+from engine.formulas.medium_time import (
+    medium_half_time,
+    medium_ring_time,
+    medium_tree_time,
+)
 from engine.formulas.planned_choice import planned_all_reduces, planned_halves
 from engine.formulas.ring_time import half_time, ring_all_reduce_ramped_time, ring_latency
 from engine.formulas.switch_time import switch_all_reduce_time, switch_tree_all_reduce_time
@@ -196,3 +204,60 @@ def scatter_and_gather_time(
     if not network.tuner or nodes <= 2:
         return 2 * gather
     return gather + scatter_or_gather_time(size, *group, "reduce_scatter")
+
+
+# How long collectives of NCCL take in LL, the protocol for small messages.
+#
+# Arguments are those of `engine.formulas.transfer_time`.
+
+
+def small_round_time(
+    size: Bytes,
+    ranks: Count,
+    nodes: Count,
+    bandwidth: Bandwidth,
+    network: Transport = INFINIBAND,
+) -> Seconds:
+    """Return one round in the protocol for small messages (LL), without its start.
+
+    In a node a ring of steps, each of which is part latency and part transfer: a flag travels with
+    every eight bytes, so that the two overlap, as independent delays do. Between the trays of a
+    rack, where a step takes longer, they add. Over nodes a tree.
+
+    Source: NCCL's tuning.cc; the shapes from measured all-reduce of 8 H100 and gathers of GB200.
+    """
+    if nodes == 1:
+        transfer = size / ranks / (bandwidth * NVLINK.share_small)
+        if network.trays:
+            return (ranks - 1) * (network.step_small + transfer)
+        return (ranks - 1) * hypot(NVLINK.step_small, transfer)
+    inside = (-(-ranks // nodes) - 1) * NVLINK.step_small
+    share = (ranks - 1) / ranks * size / (bandwidth * network.share_small)
+    return inside + (nodes - 1).bit_length() * network.step_small + share
+
+
+def small_all_reduce_time(
+    size: Bytes,
+    ranks: Count,
+    nodes: Count,
+    bandwidth: Bandwidth,
+    network: Transport = INFINIBAND,
+) -> Seconds:
+    """Return the time of an all-reduce in the protocol for small messages: two rounds."""
+    rounds = 2 * small_round_time(size, ranks, nodes, bandwidth, network)
+    return LAUNCH + NVLINK.start_small + rounds
+
+
+def small_half_time(
+    size: Bytes, ranks: Count, nodes: Count, bandwidth: Bandwidth, network: Transport
+) -> Seconds:
+    """Return one round of an all-reduce in the protocol for small messages, with its start.
+
+    Over nodes a ring: NCCL has trees for an all-reduce alone.
+    """
+    if nodes == 1:
+        round_time = small_round_time(size, ranks, nodes, bandwidth, network)
+        return LAUNCH + NVLINK.start_small + round_time
+    steps = (ranks - nodes) * SMALL_STEP_BETWEEN + (nodes - 1) * network.step_small
+    rate = min(0.5 * bandwidth, SMALL_ON_TWO if nodes == 2 else SMALL_ON_MORE)
+    return LAUNCH + NVLINK.start_small + steps + (ranks - 1) / ranks * size / rate

@@ -25,8 +25,8 @@ from engine.core.views import (
     Value,
     View,
 )
-from engine.draw.chart_table import table_text
 from engine.draw.escape import escape
+from engine.draw.export_text import table_text
 from engine.draw.fragments import badge_fragment, table_fragment
 from engine.draw.scene import scene_svg
 from engine.library.results import Estimate, Plans, as_dict

@@ -9,7 +9,7 @@ from typing import Any
 from engine.answer import read_inputs
 from engine.calculator import load, make, names
 from engine.core.closest_name import closest
-from engine.core.fields.scalar import Scalar
+from engine.core.input_units import Scalar
 from engine.core.views import Value, View
 from engine.library.functions import Document, estimate
 from engine.run.document import InputError

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from engine.core.closest_name import closest
-from engine.core.fields.unit import BILLIONS, GBITS, GBYTES_PER_SECOND, GIGABYTES, Unit
+from engine.core.input_units import BILLIONS, GBITS, GBYTES_PER_SECOND, GIGABYTES, Unit
 from engine.core.parsing import parse_number
 
 # A pair of numbers is a range of whole numbers, a float the bound that a number must exceed, a

@@ -29,8 +29,8 @@ from engine.core.views import (
     Table,
     Timeline,
 )
-from engine.draw.alt_text import chart_alt_text
-from engine.draw.chart_table import table_text
+from engine.draw.export_text import table_text
+from engine.draw.reply_extras import chart_alt_text
 from engine.draw.view_json import view_json
 from tests.browser.hosting import hosting
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builder.calculators import embed_pages
+from builder.calculators import calculator_context
 from builder.figures import social_cards
 from tests.builder.content.test_navigation import article
 
@@ -25,7 +25,7 @@ def sheets():
 def test_a_page_that_others_embed_has_none(sheets):
     shown = article("one")
     hidden = article("two", "tool")
-    object.__setattr__(hidden, "kind", embed_pages.KIND)
+    object.__setattr__(hidden, "kind", calculator_context.EMBED_KIND)
     assert list(sheets((hidden, DRAWN), (shown, ""))) == [shown.source]
 
 

@@ -10,7 +10,7 @@ import pytest
 from builder import pipeline
 from builder.content import article
 from builder.core import build_cache
-from builder.outputs import pagefind, search_documents, search_entries
+from builder.outputs import pagefind, search_documents
 from tests.builder.conftest import SERVICES, silent
 
 
@@ -83,7 +83,7 @@ def listed(slug, html, **library):
     )
     return [
         (one.name, one.kind, re.sub(r"<[^>]+>", "|", one.html), one.url)
-        for one in search_entries.page_entries(page, html, SimpleNamespace(references=library))
+        for one in search_documents.page_entries(page, html, SimpleNamespace(references=library))
     ]
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from builder.cli import build_command, check_command, parser, up_to_date
+from builder.cli import build_command, check_command, parser
 from builder.core import build_cache
 from builder.core.folders import GENERATOR
 from builder.core.problem import Problem
@@ -47,10 +47,10 @@ def site(monkeypatch):
     monkeypatch.setattr(
         output_folder, "replace_output", lambda *words: made.calls.append(("swap", *words))
     )
-    monkeypatch.setattr(up_to_date, "inputs_digest", lambda *words: "read")
-    monkeypatch.setattr(up_to_date, "is_current", lambda *words: made.current)
+    monkeypatch.setattr(build_command, "inputs_digest", lambda *words: "read")
+    monkeypatch.setattr(build_command, "is_current", lambda *words: made.current)
     monkeypatch.setattr(
-        up_to_date, "record_build", lambda *words: made.calls.append(("leave", *words))
+        build_command, "record_build", lambda *words: made.calls.append(("leave", *words))
     )
     monkeypatch.setattr(
         build_command, "build_with_cache", lambda *words: made.calls.append("once") or made.built

@@ -14,7 +14,7 @@ from typing import Any
 
 from engine.catalog import transports
 from engine.core.units import KiB, MiB
-from engine.formulas import low_latency_time, ring_time, switch_time, tree_time
+from engine.formulas import ring_time, switch_time, transfer_time, tree_time
 from tests.validation import curves
 
 # (curve, from, to): another source on the same GPUs, or the same source in place, differs by more
@@ -25,7 +25,7 @@ CONTRADICTED = (
     ("H100, DGX Cloud", 4 * KiB, 4 * KiB),
 )
 # The modules that read a constant of the links: each holds its own copy of the name.
-_USERS = (ring_time, tree_time, low_latency_time, switch_time)
+_USERS = (ring_time, tree_time, transfer_time, switch_time)
 # Module or modules, record or nothing, name.
 FREE: tuple[tuple[Any, str, str], ...] = (
     (_USERS, "", "LAUNCH"),

@@ -20,7 +20,7 @@ from typing import Any
 from engine.catalog.transports import NVLINK_NETWORK
 from engine.core.units import GB, MICRO, Bytes, Count, KiB, MiB, Ratio, Seconds
 from engine.formulas import medium_time
-from engine.formulas.low_latency_time import small_half_time
+from engine.formulas.transfer_time import small_half_time
 from tests.validation import unseen_curves
 
 CURVE = "H100, 10 nodes of 8, gather"

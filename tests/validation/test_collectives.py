@@ -19,11 +19,16 @@ from engine.catalog.transports import (
     Transport,
 )
 from engine.core.units import GB, MICRO, GiB, KiB, MiB
-from engine.formulas.low_latency_time import small_all_reduce_time, small_half_time
 from engine.formulas.medium_time import medium_half_time
 from engine.formulas.ring_time import ring_all_reduce_ramped_time
 from engine.formulas.switch_time import switch_all_reduce_time
-from engine.formulas.transfer_time import all_reduce_time, half_times, scatter_or_gather_time
+from engine.formulas.transfer_time import (
+    all_reduce_time,
+    half_times,
+    scatter_or_gather_time,
+    small_all_reduce_time,
+    small_half_time,
+)
 from engine.formulas.tree_time import tree_all_reduce_ramped_time
 from tests.each import each
 from tests.validation import fit_collectives, fit_steps, unseen_curves

@@ -9,7 +9,7 @@ from html import unescape
 from markdown import Extension, Markdown  # type: ignore[import-untyped]
 from markdown.treeprocessors import Treeprocessor  # type: ignore[import-untyped]
 
-from builder.content.placeholders import image_placeholder, page_placeholder, title_placeholder
+from builder.content.link_targets import image_placeholder, page_placeholder, title_placeholder
 from builder.markdown.render_state import RenderState
 
 _GENERATED_CLASSES = ("footnote-ref", "footnote-backref", "headerlink")

@@ -7,8 +7,7 @@ from engine.core.inputs import MEBIBYTES, MILLISECONDS, Choice, Number, Unit
 from engine.core.outputs import Views
 from engine.core.units import MILLI, GiB, MiB
 from engine.core.views import Badge, CalculatorLink, Cell, Citation, Code, Table
-from engine.form.commands.all import COMMANDS
-from engine.form.commands.command import LAYERS, Command
+from engine.form.commands import COMMANDS, LAYERS, Command
 
 TITLE = "Command builder"
 QUESTION = "Which command measures this layer, and what does its answer mean?"

@@ -6,14 +6,158 @@ elsewhere, from the job. Where every rank prints, a step is counted once, with t
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import prod
 from typing import Literal
 
-from engine.core.units import Count
+from engine.core.units import Count, GiB, Seconds
 from engine.run.importers.import_report import TextError
-from engine.run.logs import fine_tuning_lines, metric_blocks, pretraining_lines, trainer_lines
-from engine.run.logs.logged_job import NOTHING_SAID, LoggedJob, logged_job
-from engine.run.logs.logged_step import LoggedStep, Reader
+from engine.run.logs import metric_blocks, pretraining_lines, trainer_lines
+from engine.run.logs.logged_step import LoggedStep, Reader, finite, plain_number_after, whole
+
+# What a training log says of its job: sequences of a step, their length, GPUs and their name.
+#
+# torchtitan says it where training starts, and the GPUs before; Megatron-LM and GPT-NeoX print
+# their arguments, and Megatron-DeepSpeed the length with each step; Hugging Face's Trainer prints a
+# list; MLPerf has events for it.
+
+_COUNT = r"(\d[\d,]{0,11})"
+_DOTS = r"\s\.{3,}\s*"
+_MLPERF = r'"key": "{}", "value": '
+# Field -> patterns of what says it.
+_SAID = {
+    "batch": (
+        rf"global batch size {_COUNT}\b",
+        rf"^\W*(?:global_batch_size|train_batch_size){_DOTS}{_COUNT}",
+        rf"Total train batch size \(w\..{{0,60}}\) = {_COUNT}",
+        _MLPERF.format("global_batch_size") + _COUNT,
+    ),
+    "sequence_length": (
+        rf"sequence length {_COUNT}\b",
+        rf"^\W*seq_length{_DOTS}{_COUNT}",
+        rf"\bactual seqlen:\s+{_COUNT}\b",
+        _MLPERF.format("max_sequence_length") + _COUNT,
+    ),
+    "gpus": (rf"^\W*(?:world_size|global_num_gpus){_DOTS}{_COUNT}",),
+}
+_PATTERNS = {
+    name: tuple(re.compile(pattern) for pattern in patterns) for name, patterns in _SAID.items()
+}
+_MARKS = ("global batch size ", " ...", "Total train batch size", ":::MLLOG", "actual seqlen:")
+# torchtitan and OLMo-core: the name of a GPU, with its number or without.
+_GPU = re.compile(r"\b(?:CUDA|HIP|GPU) capacity: (.{2,60}?)(?: ?\(\d{1,3}\))? with \d")
+_MESH = re.compile(r"device mesh with parallelism: (.{1,200})")
+_DEGREE = re.compile(r"\b(?:pp|dp_replicate|dp_shard|cp|tp)=(\d{1,7})\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedJob:
+    """What a log says of its job; 0 or empty for what it does not say."""
+
+    batch: Count = 0
+    sequence_length: Count = 0
+    gpus: Count = 0
+    gpu: str = ""
+
+
+NOTHING_SAID = LoggedJob()
+
+
+def logged_job(lines: Iterable[str]) -> LoggedJob:
+    """Return what the lines of a log say of its job; of several the last one counts."""
+    found: dict[str, int] = {}
+    gpu = ""
+    for line in lines:
+        if " capacity: " in line and (match := _GPU.search(line)):
+            gpu = match[1].strip()
+        if match := _MESH.search(line):
+            found["gpus"] = prod(int(degree) for degree in _DEGREE.findall(match[1]))
+        if not any(mark in line for mark in _MARKS):
+            continue
+        for name, patterns in _PATTERNS.items():
+            match = next((m for pattern in patterns if (m := pattern.search(line))), None)
+            if match:
+                found[name] = int(match[1].replace(",", ""))
+    return LoggedJob(**found, gpu=gpu)
+
+
+# Readers of fine-tuning: verl's SFT trainer, LLaMA-Factory's trainer_log.jsonl, NeMo Automodel.
+#
+# Sources of the formats: verl/trainer/sft_trainer.py and verl/utils/logger/aggregate_logger.py,
+# which joins the metrics of a step by " - "; src/llamafactory/train/callbacks.py, `LogCallback`;
+# nemo_automodel/recipes/llm/train_ft.py, `log_train_metrics`.
+
+_VERL = re.compile(r"\bstep:(\d{1,12}) - ")
+_FACTORY = re.compile(
+    r'"current_steps": (\d{1,12}),.{0,400}"elapsed_time": "(?:(\d{1,4}) days?, )?'
+    r'(\d{1,6}):(\d\d):(\d\d)"'
+)
+_AUTOMODEL = re.compile(
+    r"(?<!\[val\] )\bstep (\d{1,12}) \| epoch \d{1,9} \|.{0,300}\| mem (\d{1,9}\.\d{1,4}) GiB \| "
+    r"tps (\d{1,15}\.\d{1,4})\((\d{1,15}\.\d{1,4})/gpu\) \| num_label_tokens (\d{1,15})"
+)
+# Times are printed in whole seconds: differences below this say too little each.
+_COARSE: Seconds = 10.0
+
+
+def verl(number: int, line: str, steps: list[LoggedStep]) -> None:
+    """Read a step of verl's SFT trainer; its lines of reinforcement learning have no such time."""
+    match = _VERL.search(line)
+    if match is None or "train/time(s):" not in line:
+        return
+    steps.append(
+        LoggedStep(
+            line=number,
+            number=whole(float(match[1])),
+            time=plain_number_after("train/time(s):", line),
+            mfu=plain_number_after("train/mfu:", line),
+        )
+    )
+
+
+def llama_factory(number: int, line: str, steps: list[LoggedStep]) -> None:
+    """Take the time since the start; `llama_factory_steps` makes steps of the differences."""
+    if match := _FACTORY.search(line):
+        days, hours, minutes, seconds = (int(match[at] or 0) for at in range(2, 6))
+        elapsed = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+        steps.append(LoggedStep(line=number, number=int(match[1]), time=finite(float(elapsed))))
+
+
+def llama_factory_steps(steps: list[LoggedStep]) -> list[LoggedStep]:
+    """Return steps whose times are the differences, or one with their mean where they are short."""
+    pairs = [
+        (later, later.time - earlier.time, later.number - earlier.number)
+        for earlier, later in pairwise(steps)
+        if later.number > earlier.number and later.time >= earlier.time
+    ]
+    elapsed = sum(time for _, time, _ in pairs)
+    if not elapsed:
+        return []
+    if elapsed < _COARSE * len(pairs):
+        mean = elapsed / sum(count for _, _, count in pairs)
+        return [replace(pairs[-1][0], time=mean)]
+    return [replace(step, time=time / count) for step, time, count in pairs if time]
+
+
+def automodel(number: int, line: str, steps: list[LoggedStep]) -> None:
+    """Read NeMo Automodel, which prints no time.
+
+    Its rate counts all tokens but the padding behind them, and those with a label are printed. So
+    their ratio is the time where each token has a label, and less than it elsewhere.
+    """
+    if match := _AUTOMODEL.search(line):
+        rate = finite(float(match[3]))
+        steps.append(
+            LoggedStep(
+                line=number,
+                number=whole(float(match[1])),
+                time=float(match[5]) / rate if rate else 0.0,
+                token_rate=finite(float(match[4])),
+                allocated=float(match[2]) * GiB,
+            )
+        )
+
 
 Source = Literal[
     "Megatron-LM",
@@ -51,15 +195,15 @@ _READERS: Mapping[Source, Reader] = {
     "LLM Foundry": metric_blocks.composer,
     "OLMo-core": metric_blocks.olmo_core,
     "MLPerf": metric_blocks.mlperf,
-    "verl": fine_tuning_lines.verl,
-    "LLaMA-Factory": fine_tuning_lines.llama_factory,
-    "NeMo Automodel": fine_tuning_lines.automodel,
+    "verl": verl,
+    "LLaMA-Factory": llama_factory,
+    "NeMo Automodel": automodel,
 }
 _SELECTED: Mapping[Source, Callable[[list[LoggedStep]], list[LoggedStep]]] = {
     "Hugging Face Trainer": trainer_lines.trainer_steps,
     "LLM Foundry": metric_blocks.with_rates,
     "OLMo-core": metric_blocks.with_rates,
-    "LLaMA-Factory": fine_tuning_lines.llama_factory_steps,
+    "LLaMA-Factory": llama_factory_steps,
 }
 # Software that runs under another one, whose lines say less of the same steps.
 _UNDER: Mapping[Source, Source] = {"DeepSpeed": "GPT-NeoX"}

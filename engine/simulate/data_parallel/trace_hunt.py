@@ -5,20 +5,75 @@ Llama-like, but small enough for plain data parallelism: gradients, optimizer an
 all 128.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from math import fsum
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.core.lazy import Lazy
-from engine.core.units import GB, MICRO, MILLI, FlopRate, Parameters, Seconds, Share, Tokens
+from engine.core.units import GB, MICRO, MILLI, Count, FlopRate, Parameters, Seconds, Share, Tokens
 from engine.simulate.programs import bucketed_data_parallel, flat_data_parallel, fully_sharded
 from engine.simulate.streams.launch import with_launches
 from engine.simulate.streams.multi_rank import RankKernel, multi_rank_program, rank_kernels
-from engine.simulate.streams.rank_account import RankAccount, compute_intervals, rank_account
-from engine.simulate.streams.stream_account import Piece, split_interval
+from engine.simulate.streams.stream_account import Interval, Piece, merge_intervals, split_interval
 from engine.simulate.streams.streams import COMPUTE, COPY, NETWORK, StreamOp, run_program
 from engine.simulate.streams.workload import Workload, ring_group
+
+# Totals of one rank's trace: computation, collectives, spinning and exposed time.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankAccount:
+    """Time totals of one rank's kernels.
+
+    Attributes:
+        computing: time in which compute kernels run.
+        communicating: time in which a collective runs or spins.
+        spun: time spent spinning in collectives until the last rank arrives.
+        exposed: time in which a collective runs or spins without computation.
+        utilization: share of the step in which any kernel runs.
+    """
+
+    computing: Seconds
+    communicating: Seconds
+    spun: Seconds
+    exposed: Seconds
+    utilization: Share
+
+
+def rank_account(kernels: Sequence[RankKernel], rank: Count, step: Seconds) -> RankAccount:
+    """Return the time totals of a rank's kernels in a step."""
+    busy, communication = (
+        compute_intervals(kernels, rank),
+        _stream_intervals(kernels, rank, NETWORK),
+    )
+    pieces = [piece for interval in communication for piece in split_interval(interval, busy)]
+    return RankAccount(
+        computing=_total_time(busy),
+        communicating=_total_time(communication),
+        spun=fsum(kernel.moved - kernel.begin for kernel in kernels if kernel.rank == rank),
+        exposed=fsum(end - start for start, end, alone in pieces if alone),
+        utilization=_total_time(merge_intervals([*busy, *communication])) / step,
+    )
+
+
+def compute_intervals(kernels: Sequence[RankKernel], rank: Count) -> list[Interval]:
+    """Return the disjoint intervals in which the rank computes, in order."""
+    return _stream_intervals(kernels, rank, COMPUTE)
+
+
+def _stream_intervals(kernels: Sequence[RankKernel], rank: Count, stream: str) -> list[Interval]:
+    return merge_intervals(
+        (kernel.begin, kernel.end)
+        for kernel in kernels
+        if kernel.rank == rank and kernel.op.stream == stream
+    )
+
+
+def _total_time(intervals: Iterable[Interval]) -> Seconds:
+    return fsum(end - start for start, end in intervals)
+
 
 PARAMETERS: Parameters = 1.5e9
 TOKENS: Tokens = 16_384

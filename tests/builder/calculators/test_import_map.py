@@ -2,7 +2,7 @@
 
 import pytest
 
-from builder.calculators.import_map import draw, package_graph, topological_order
+from builder.pages.page_context import draw, package_graph, topological_order
 
 
 class Told:
@@ -24,7 +24,7 @@ def test_a_part_is_a_package_or_a_room_of_the_engine():
                     "builder/core/build_cache.py",
                     "engine/answer.py",
                 ],
-                "builder/markdown/extensions/citations.py": [
+                "builder/markdown/extensions/references.py": [
                     "engine/run/__init__.py",
                     "engine/run/job.py",
                 ],

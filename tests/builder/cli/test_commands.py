@@ -1,6 +1,6 @@
 import pytest
 
-from builder.cli import commands, up_to_date
+from builder.cli import build_command, commands
 from builder.core import folders
 from builder.core.problem import Problem, ServiceError
 from builder.core.project import Project
@@ -135,12 +135,12 @@ def noted(tmp_path):
     (tmp_path / "content" / "index.md").write_text("one")
     places, site = folders.project_folders(PROJECT, tmp_path), tmp_path / "site"
     output_folder.replace_output(site, {"index.html": b"x", ".nojekyll": b""})
-    up_to_date.record_build(places.cache, site, up_to_date.inputs_digest(places, ""))
+    build_command.record_build(places.cache, site, build_command.inputs_digest(places, ""))
     return places, site
 
 
 def is_current(places, site):
-    return up_to_date.is_current(places.cache, site, up_to_date.inputs_digest(places, ""))
+    return build_command.is_current(places.cache, site, build_command.inputs_digest(places, ""))
 
 
 def test_what_was_noted_is_current(noted):

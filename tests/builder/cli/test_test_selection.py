@@ -4,8 +4,8 @@ from types import SimpleNamespace
 import pytest
 
 from builder import pipeline
-from builder.cli import article_check, commands, test_command
-from builder.cli.test_selection import browser_arguments, selection_arguments, unknown_name_message
+from builder.cli import commands, test_command
+from builder.cli.test_command import browser_arguments, selection_arguments, unknown_name_message
 from builder.core.problem import Problem
 from tests.builder.conftest import PROJECT
 
@@ -72,10 +72,10 @@ def kettles(tmp_path, monkeypatch):
     wrong: list[Problem] = []
     built = pipeline.BuildResult(output={}, problems=wrong)
     monkeypatch.setattr(
-        article_check, "activate_project", lambda root: SimpleNamespace(project=PROJECT)
+        test_command, "activate_project", lambda root: SimpleNamespace(project=PROJECT)
     )
     monkeypatch.setattr(
-        article_check, "build_with_cache", lambda places, options: options.drafts and built
+        test_command, "build_with_cache", lambda places, options: options.drafts and built
     )
     return tmp_path, wrong
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from builder.cli import up_to_date
+from builder.cli import build_command
 from builder.core.folders import digest
 
 INPUTS = (
@@ -40,54 +40,54 @@ def places(tmp_path):
 def left(tmp_path):
     target = tmp_path / "site"
     write(target / "index.html", "home")
-    up_to_date.record_build(tmp_path / "cache", target, "read")
+    build_command.record_build(tmp_path / "cache", target, "read")
     return tmp_path / "cache", target
 
 
 def test_every_file_that_is_read_changes_the_digest(places):
-    seen = [up_to_date.inputs_digest(places, "o")]
+    seen = [build_command.inputs_digest(places, "o")]
     for name in INPUTS:
         write(places.root / name, "other text")
-        seen.append(up_to_date.inputs_digest(places, "o"))
+        seen.append(build_command.inputs_digest(places, "o"))
     assert len(set(seen)) == len(INPUTS) + 1
 
 
 def test_a_file_that_comes_or_goes_changes_the_digest(places):
-    before = up_to_date.inputs_digest(places, "o")
+    before = build_command.inputs_digest(places, "o")
     (places.root / "site.toml").unlink()
-    without = up_to_date.inputs_digest(places, "o")
+    without = build_command.inputs_digest(places, "o")
     write(places.root / "code" / "new.py")
-    assert len({before, without, up_to_date.inputs_digest(places, "o")}) == 3
+    assert len({before, without, build_command.inputs_digest(places, "o")}) == 3
 
 
 def test_what_no_build_reads_changes_nothing(places):
-    before = up_to_date.inputs_digest(places, "o")
+    before = build_command.inputs_digest(places, "o")
     for name in ("theme/other/a", "theme/other.js", "notes.txt"):
         write(places.root / name, "other text")
-    assert up_to_date.inputs_digest(places, "o") == before
+    assert build_command.inputs_digest(places, "o") == before
 
 
 def test_options_python_and_packages_change_the_digest(places, tmp_path, monkeypatch):
-    found = [up_to_date.inputs_digest(places, "o"), up_to_date.inputs_digest(places, "p")]
+    found = [build_command.inputs_digest(places, "o"), build_command.inputs_digest(places, "p")]
     with monkeypatch.context() as patch:
         patch.setattr(sys, "version", "4.0")
-        found.append(up_to_date.inputs_digest(places, "o"))
+        found.append(build_command.inputs_digest(places, "o"))
     with monkeypatch.context() as patch:
-        patch.setattr(up_to_date.sysconfig, "get_paths", lambda: {"purelib": str(tmp_path)})
-        found.append(up_to_date.inputs_digest(places, "o"))
+        patch.setattr(build_command.sysconfig, "get_paths", lambda: {"purelib": str(tmp_path)})
+        found.append(build_command.inputs_digest(places, "o"))
     assert len(set(found)) == 4
-    assert up_to_date.inputs_digest(places, "o") == found[0]
+    assert build_command.inputs_digest(places, "o") == found[0]
 
 
 def test_what_was_left_is_current(left):
     cache, target = left
-    assert up_to_date.is_current(cache, target, "read") is True
+    assert build_command.is_current(cache, target, "read") is True
 
 
 def test_of_other_inputs_or_in_another_folder_nothing_is_current(left, tmp_path):
     cache, target = left
-    assert up_to_date.is_current(cache, target, "other") is False
-    assert up_to_date.is_current(cache, tmp_path / "elsewhere", "read") is False
+    assert build_command.is_current(cache, target, "other") is False
+    assert build_command.is_current(cache, tmp_path / "elsewhere", "read") is False
 
 
 def another_text(target, note):
@@ -111,11 +111,11 @@ def test_what_is_not_as_it_was_left_is_not_current(tmp_path, change):
     cache, target = tmp_path / "cache", tmp_path / "site"
     write(target / "index.html", "home")
     os.utime(target / "index.html", ns=(5, 5))
-    up_to_date.record_build(cache, target, "read")
+    build_command.record_build(cache, target, "read")
     (note,) = (cache / "built").iterdir()
-    assert up_to_date.is_current(cache, target, "read") is True
+    assert build_command.is_current(cache, target, "read") is True
     change(target, note)
-    assert up_to_date.is_current(cache, target, "read") is False
+    assert build_command.is_current(cache, target, "read") is False
 
 
 def test_a_note_is_kept_under_the_name_of_its_target(left):
@@ -128,5 +128,5 @@ def test_a_note_is_kept_under_the_name_of_its_target(left):
 
 def test_a_cache_that_cannot_be_written_is_no_trouble(tmp_path):
     write(tmp_path / "cache", "a file")
-    up_to_date.record_build(tmp_path / "cache", tmp_path / "site", "read")
-    assert up_to_date.is_current(tmp_path / "cache", tmp_path / "site", "read") is False
+    build_command.record_build(tmp_path / "cache", tmp_path / "site", "read")
+    assert build_command.is_current(tmp_path / "cache", tmp_path / "site", "read") is False

@@ -8,7 +8,7 @@ import pytest
 
 from builder.content.bibliography import _short_authors
 from builder.content.library import parse_library
-from builder.outputs.html_to_markdown import page_markdown
+from builder.outputs.feeds import page_markdown
 
 SOURCE = '[{key}]\nauthors = ["{author}"]\nyear = {year}\ntitle = "T"\nurl = "https://e.org/"\n'
 SECOND = SOURCE.format(key="second", author="Roger W. Hockney", year=1994)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from builder.content.svg_checks import svg_file_problems, svg_problems
+from builder.content.content_folder import svg_file_problems, svg_problems
 from builder.core.problem import Problem
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">{}</svg>'

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from builder.core import code_digest
+from builder.core import module_imports
 from tests.builder.conftest import ROOT
 
 TEXT = '''"""A module."""
@@ -23,7 +23,7 @@ def area(radius: float) -> float:
 
 
 def does(text):
-    return code_digest.behavior_digest(compile(text, "", "exec", dont_inherit=True))
+    return module_imports.behavior_digest(compile(text, "", "exec", dont_inherit=True))
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_anything_else_changes_it(old, new):
 
 def test_it_is_the_same_in_every_process():
     code = (
-        "import sys\nfrom builder.core import code_digest\n"
+        "import sys\nfrom builder.core import module_imports\n"
         "code = compile(sys.stdin.read(), '', 'exec', dont_inherit=True)\n"
-        "print(code_digest.behavior_digest(code))"
+        "print(module_imports.behavior_digest(code))"
     )
     said = {
         subprocess.run(
@@ -80,5 +80,5 @@ def test_it_is_the_same_in_every_process():
 
 
 def test_all_texts_are_found():
-    found = set(code_digest.string_constants(compile(TEXT, "", "exec", dont_inherit=True)))
+    found = set(module_imports.string_constants(compile(TEXT, "", "exec", dont_inherit=True)))
     assert {"A module.", "small", "Return it.", "a", "no number"} <= found

@@ -16,7 +16,7 @@ from engine.calculator import load, make, names
 from engine.core.numbers import DEFAULT
 from engine.core.units import BYTES, SECONDS, SHARE
 from engine.core.views import Axis, Chart, Heatmap, Lane, Rule, Series, Span, Timeline
-from engine.draw.alt_text import chart_alt_text
+from engine.draw.reply_extras import chart_alt_text
 from engine.draw.view_json import view_json
 from tests.each import each
 

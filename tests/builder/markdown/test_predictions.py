@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from builder.markdown.predictions import STOPS, make_prediction, verdict
+from builder.markdown.extensions.blocks import STOPS, make_prediction, verdict
 from engine.core.units import BYTES, COUNT, RATIO, SECONDS, TOKEN_RATE
 from engine.core.views import Receipt, Value
 

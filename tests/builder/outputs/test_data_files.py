@@ -1,7 +1,7 @@
 """Data files: what a project's engine returns is published under `data/`."""
 
 from builder.core.build_cache import BuildCache
-from builder.outputs import data_files
+from builder.outputs import root_files
 
 
 class Keys:
@@ -13,10 +13,10 @@ class Keys:
 
 def test_the_files_of_the_function_are_published():
     cache = BuildCache()
-    files = data_files.output_files("engine.form.data_files.data_files", Keys(), cache)
+    files = root_files.output_files("engine.form.data_files.data_files", Keys(), cache)
     assert {"data/validation.csv", "data/whole-runs.csv"} <= set(files)
     assert files["data/validation.csv"].startswith(b"row_id,")
 
 
 def test_a_project_without_the_setting_has_none():
-    assert data_files.output_files("", Keys(), BuildCache()) == {}
+    assert root_files.output_files("", Keys(), BuildCache()) == {}

@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as xml
 
 from builder.outputs import feeds
-from builder.outputs.html_to_markdown import page_markdown
+from builder.outputs.feeds import page_markdown
 
 BASE = "https://example.org/w/"
 

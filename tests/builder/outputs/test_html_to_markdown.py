@@ -2,14 +2,14 @@
 
 import pytest
 
-from builder.outputs import html_to_markdown
-from builder.outputs.html_to_markdown import FormulaReader
+from builder.outputs import feeds
+from builder.outputs.feeds import FormulaReader
 
 ADDRESS = "https://a.org/guides/ring/"
 
 
 def text(html, address=ADDRESS):
-    whole = html_to_markdown.page_markdown(f"<article>{html}</article>", address)
+    whole = feeds.page_markdown(f"<article>{html}</article>", address)
     end = f"\n\nInteractive figures: {address}\n"
     assert whole.endswith(end)
     return whole.removesuffix(end)
@@ -152,12 +152,12 @@ def test_a_title_below_a_heading_of_the_same_words_is_said_once():
     ],
 )
 def test_a_page_is_its_article_or_its_main_part_or_its_body(html, said):
-    assert html_to_markdown.page_markdown(html, "x") == f"{said}\n\nInteractive figures: x\n"
+    assert feeds.page_markdown(html, "x") == f"{said}\n\nInteractive figures: x\n"
 
 
 @pytest.mark.parametrize("html", ["", "<p>a</p>", "<articles>a</articles>", "<article>a"])
 def test_what_is_no_page_has_no_text(html):
-    assert html_to_markdown.page_markdown(html, ADDRESS) == ""
+    assert feeds.page_markdown(html, ADDRESS) == ""
 
 
 def test_a_quotation_keeps_its_words_and_each_of_its_lines_its_sign():

@@ -3,7 +3,7 @@
 from builder.content.article import Article
 from builder.content.bibliography import Reference
 from builder.content.library import Library
-from builder.outputs.search_entries import SearchEntry, page_entries
+from builder.outputs.search_documents import SearchEntry, page_entries
 from tests.each import each
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from builder.pages import asset_urls
+from builder.pages import page_context
 from builder.theme.assets import Shell, StyleSheet
 
 SHELL = Shell(
@@ -25,7 +25,7 @@ EMPTY = Shell(
 
 
 def test_each_address_has_a_mark_of_its_own():
-    assert asset_urls.with_placeholders(SHELL) == Shell(
+    assert page_context.with_placeholders(SHELL) == Shell(
         styles="⟦asset-styles⟧",
         style_text="",
         early="⟦asset-early⟧",
@@ -42,13 +42,13 @@ def test_each_address_has_a_mark_of_its_own():
 
 
 def test_what_has_no_address_has_no_mark():
-    assert asset_urls.with_placeholders(EMPTY) == EMPTY
-    assert asset_urls.with_placeholders(replace(SHELL, worker="")).worker == ""
+    assert page_context.with_placeholders(EMPTY) == EMPTY
+    assert page_context.with_placeholders(replace(SHELL, worker="")).worker == ""
 
 
 def test_each_mark_stands_for_its_address():
     archives = {"zero": ["z.bin"], "ring": ["../r.bin", "<s>.bin"]}
-    assert asset_urls.page_urls(SHELL, "figures.json", archives) == {
+    assert page_context.page_urls(SHELL, "figures.json", archives) == {
         "⟦asset-styles⟧": "s.css",
         "⟦asset-early⟧": "e.js",
         "⟦asset-script⟧": "m.js",
@@ -65,13 +65,15 @@ def test_each_mark_stands_for_its_address():
 
 
 def test_a_page_is_filled_with_the_addresses_of_its_marks():
-    given = asset_urls.page_urls(SHELL, "figures.json", {})
-    text = f"<a ⟦asset-styles⟧ ⟦asset-font-1⟧ {asset_urls.FIGURES} {asset_urls.ARCHIVES}>"
-    assert asset_urls.fill_placeholders(text, given) == "<a s.css g.woff2 figures.json {}>"
+    given = page_context.page_urls(SHELL, "figures.json", {})
+    text = f"<a ⟦asset-styles⟧ ⟦asset-font-1⟧ {page_context.FIGURES} {page_context.ARCHIVES}>"
+    assert page_context.fill_placeholders(text, given) == "<a s.css g.woff2 figures.json {}>"
 
 
 def test_other_marks_stay():
     given = {"⟦asset-a⟧": "A", "⟦math:a⟧": "B"}
-    assert asset_urls.fill_placeholders("⟦math:a⟧", given) == "⟦math:a⟧"
-    assert asset_urls.fill_placeholders("⟦asset-b⟧⟦asset-a⟧⟦asset-a", given) == "⟦asset-b⟧A⟦asset-a"
-    assert asset_urls.fill_placeholders("", given) == ""
+    assert page_context.fill_placeholders("⟦math:a⟧", given) == "⟦math:a⟧"
+    assert (
+        page_context.fill_placeholders("⟦asset-b⟧⟦asset-a⟧⟦asset-a", given) == "⟦asset-b⟧A⟦asset-a"
+    )
+    assert page_context.fill_placeholders("", given) == ""

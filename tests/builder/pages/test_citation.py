@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from builder.pages.citation import cite_page
+from builder.pages.page import cite_page
 from builder.project.project_file import read_project
 from tests.builder.content.test_navigation import article
 

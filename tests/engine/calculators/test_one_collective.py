@@ -171,11 +171,11 @@ FORMS = {
     "simulate/collectives/collective": "the function itself",
     "simulate/layer/collective": "its choice by NCCL, which steps ask",
     "simulate/collectives/cluster_wires": "the equations that a page prints as bounds",
-    "calculators/moving_bytes/gradient_sync/solved": "a published calculator, corrected",
+    "calculators/moving_bytes/gradient_sync/charts": "a published calculator, corrected",
     "calculators/data_parallelism/chunk_tail": "an equation, marked as one",
     "calculators/moving_bytes/rail_claim": "a published claim, by its own equation",
     "calculators/reference/claims_checked/sync": "published claims, by their own equations",
-    "calculators/reference/formula_sheet/example": "the sheet of equations",
+    "calculators/reference/formula_sheet/inputs": "the sheet of equations",
     "simulate/streams/workload": "made-up wires of animations",
 }
 _TIME = re.compile(r"all_reduce\w*_times?$")

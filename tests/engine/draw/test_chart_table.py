@@ -8,8 +8,8 @@ import pytest
 from engine.core.numbers import DEFAULT
 from engine.core.units import BYTES, SECONDS, with_digits
 from engine.core.views import Axis, Heatmap, Lines, Series
-from engine.draw.alt_text import chart_alt_text
-from engine.draw.chart_table import spread_indices, table_text
+from engine.draw.export_text import spread_indices, table_text
+from engine.draw.reply_extras import chart_alt_text
 
 
 def test_a_sample_keeps_both_ends():

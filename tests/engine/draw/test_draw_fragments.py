@@ -30,7 +30,7 @@ from engine.draw.fragments import (
     challenge_fragment,
     table_fragment,
 )
-from engine.draw.receipt import BASES, receipt_fragment
+from engine.draw.reply_extras import BASES, receipt_fragment
 from engine.draw.scene import scene_svg
 
 PLAIN, BINARY = Display(), Display(binary=True)

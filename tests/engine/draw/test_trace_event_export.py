@@ -4,7 +4,7 @@ import pytest
 
 from engine.core.units import COUNT, SECONDS
 from engine.core.views import Axis, Lane, Series, Span, Timeline
-from engine.draw.trace_event_export import trace_text
+from engine.draw.reply_extras import trace_text
 
 
 def span(key, lane, start, end, **more):

@@ -4,7 +4,7 @@ import pytest
 
 from engine.catalog.transports import INFINIBAND, LAUNCH
 from engine.core.units import GB, MICRO, KiB
-from engine.formulas.low_latency_time import (
+from engine.formulas.transfer_time import (
     small_all_reduce_time,
     small_half_time,
     small_round_time,

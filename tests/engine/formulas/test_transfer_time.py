@@ -5,7 +5,6 @@ import pytest
 from engine.catalog.nccl_tuner import tuner_choice
 from engine.catalog.transports import EFA_V1, INFINIBAND, SWITCH_SHARE, TRANSPORTS
 from engine.core.units import MICRO, KiB, MiB
-from engine.formulas.low_latency_time import small_all_reduce_time
 from engine.formulas.ring_time import ring_all_reduce_ramped_time
 from engine.formulas.switch_time import switch_all_reduce_time
 from engine.formulas.transfer_time import (
@@ -13,6 +12,7 @@ from engine.formulas.transfer_time import (
     half_times,
     scatter_and_gather_time,
     scatter_or_gather_time,
+    small_all_reduce_time,
 )
 from engine.formulas.tree_time import parallel_tree_time
 

@@ -6,14 +6,15 @@ import pytest
 
 from engine.catalog.models import TINY_260
 from engine.formulas.compression import low_rank_numbers, top_k_bytes_sent
-from engine.tiny.compressed import RANKS, train
-from engine.tiny.compression import (
+from engine.tiny.compressed import (
+    RANKS,
     LowRank,
     num_kept,
     orthonormal,
     sum_largest,
     sum_signs,
     sum_whole,
+    train,
 )
 from engine.tiny.exchange import Exchange
 from engine.tiny.matrix import dot

@@ -3,8 +3,7 @@
 from engine.formulas.node_volumes import node_bytes_sent
 from engine.tiny import gathered, single
 from engine.tiny.exchange import Exchange
-from engine.tiny.gathered import Sharding
-from engine.tiny.groups import Groups, numbers_crossing
+from engine.tiny.gathered import Groups, Sharding, numbers_crossing
 from engine.tiny.job import TinyJob, example_batch
 from engine.tiny.layout import part_range
 from engine.tiny.result import parameter_difference

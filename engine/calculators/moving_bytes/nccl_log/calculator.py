@@ -170,8 +170,8 @@ def _debug_rows(result: Result) -> list[tuple[Cell, ...]]:
         rows.append(("Ports in use", _count_text(debug.ports), line))
     between = sum(count for name, count in debug.ways.items() if name.startswith("NET"))
     if between:
-        words = say("{d} of {n} channels", d=(debug.direct, COUNT), n=(between, COUNT))
-        rows.append(("GPUDirect RDMA", words, "GDRDMA"))
+        direct = say("{d} of {n} channels", d=(debug.direct, COUNT), n=(between, COUNT))
+        rows.append(("GPUDirect RDMA", direct, "GDRDMA"))
     if debug.rack:
         rows.append(("NVLink between hosts", debug.rack, "MNNVL"))
     rows += [("Warning", note.reason, _line_number(note)) for note in debug.warnings[:_SHOWN]]

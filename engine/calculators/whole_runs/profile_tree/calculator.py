@@ -16,8 +16,7 @@ from engine.core.inputs import GBYTES_PER_SECOND, PERCENT, Number, Switch
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import GB, SHARE, Share
 from engine.core.views import Axis, Badge, Bar, Bars, Segment
-from engine.form.commands.all import COMMANDS
-from engine.form.commands.command import LAYERS
+from engine.form.commands import COMMANDS, LAYERS
 from engine.simulate.data_parallel.peak_account import (
     HealthyJob,
     JobReadings,

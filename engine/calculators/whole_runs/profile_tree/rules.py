@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from engine.core.text import say
 from engine.core.units import BANDWIDTH, COUNT, SHARE, Quantity, Ratio, Share
 from engine.core.views import CalculatorLink, Cell, Citation, Table
-from engine.form.commands.all import COMMANDS
-from engine.form.commands.command import LAYERS
+from engine.form.commands import COMMANDS, LAYERS
 from engine.simulate.data_parallel.peak_account import JobReadings
 
 # Of the ports' bandwidth that a large all-reduce reaches between healthy nodes.

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as etree
 import pytest
 from markdown import Markdown
 
-from builder.markdown.extensions.attributes import (
+from builder.markdown.article_html import (
     AttributeLists,
     AttributesExtension,
     BlockAttributes,

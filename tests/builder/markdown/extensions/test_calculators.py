@@ -10,8 +10,7 @@ from builder.calculators.calculator_context import CalculatorContext
 from builder.content.library import Library
 from builder.core.problem import ContentError
 from builder.markdown.extensions.calculators import PlacementExtension, block_html, sentence_html
-from builder.markdown.extensions.citations import CitationExtension
-from builder.markdown.extensions.glossary import GlossaryExtension
+from builder.markdown.extensions.references import CitationExtension, GlossaryExtension
 from builder.markdown.render_state import RenderContext, RenderState
 
 KINDS = {

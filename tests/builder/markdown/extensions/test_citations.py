@@ -4,7 +4,7 @@ import pytest
 from markdown import Markdown
 
 from builder.content import library
-from builder.markdown.extensions.citations import CitationExtension
+from builder.markdown.extensions.references import CitationExtension
 from builder.markdown.render_state import RenderState
 
 SOURCES = "\n".join(

@@ -4,8 +4,7 @@ import pytest
 from markdown import Markdown
 
 from builder.content import library
-from builder.markdown.extensions.citations import CitationExtension
-from builder.markdown.extensions.glossary import GlossaryExtension, term_id
+from builder.markdown.extensions.references import CitationExtension, GlossaryExtension, term_id
 from builder.markdown.render_state import RenderState
 
 TERMS = """["Bus bandwidth"]

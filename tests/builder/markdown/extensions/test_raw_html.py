@@ -3,7 +3,7 @@
 import pytest
 from markdown import Markdown
 
-from builder.markdown.extensions.raw_html import RawHtmlExtension, record_disallowed
+from builder.markdown.article_html import RawHtmlExtension, record_disallowed
 from builder.markdown.render_state import RenderState
 
 

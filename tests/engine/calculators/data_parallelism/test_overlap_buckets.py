@@ -7,7 +7,7 @@ import pytest
 
 from engine.calculator import load, make
 from engine.core.text import render_text
-from engine.draw.trace_event_export import trace_text
+from engine.draw.reply_extras import trace_text
 from engine.formulas.bucket_tail import exposed_tail, most_pieces
 from engine.tiny.bucket_record import bucket_record
 

@@ -6,7 +6,7 @@ from engine.calculators.whole_runs import loader_queue, reshard_pieces
 from engine.calculators.whole_runs.checkpoint_lab import calculator as lab
 from engine.core.numbers import DEFAULT
 from engine.core.text import render_text
-from engine.draw.alt_text import chart_alt_text
+from engine.draw.reply_extras import chart_alt_text
 from engine.run.problems import problems
 from engine.simulate.job.saved_run import CheckpointStorage
 

@@ -14,7 +14,7 @@ from engine.calculators.whole_runs.trace_hunt import SIGNS
 from engine.core.numbers import format_value
 from engine.core.text import render_text
 from engine.core.units import GB, SECONDS
-from engine.form.commands.command import LAYERS
+from engine.form.commands import LAYERS
 from engine.simulate.data_parallel.peak_account import JobReadings
 from engine.simulate.data_parallel.trace_hunt import CASES, FAULTS, SLOW_RANK, simulate_case
 from engine.simulate.streams.multi_rank import multi_rank_program, rank_kernels

@@ -20,7 +20,7 @@ from engine.simulate.collectives.cluster_collectives import (
     ring_all_reduce,
     tree_all_reduce,
 )
-from engine.simulate.collectives.cluster_star import star_all_reduce
+from engine.simulate.collectives.collective_comparison import star_all_reduce
 from engine.simulate.collectives.collective_execution import run_collective
 from engine.simulate.collectives.collective_time import (
     message_phase,

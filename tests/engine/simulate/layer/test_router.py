@@ -7,7 +7,7 @@ import pytest
 
 from engine.formulas.experts import dropped_share, expert_capacity
 from engine.simulate.layer.router import Router, balance_loss, gate_scores, route_tokens
-from engine.simulate.layer.router_training import loss_gradient, train_router
+from engine.simulate.layer.router_life import loss_gradient, train_router
 
 # Tokens of a batch, and routers that differ in all that matters.
 TOKENS = 96

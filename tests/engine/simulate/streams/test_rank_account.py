@@ -1,7 +1,7 @@
 import pytest
 
+from engine.simulate.data_parallel.trace_hunt import rank_account
 from engine.simulate.streams.multi_rank import multi_rank_program, rank_kernels
-from engine.simulate.streams.rank_account import rank_account
 from engine.simulate.streams.streams import COMPUTE, NETWORK, StreamOp, run_program
 
 OPS = (

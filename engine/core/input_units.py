@@ -85,3 +85,8 @@ GIGABYTES = Unit(
 TFLOPS = Unit(
     " TFLOP/s", 1e12, {"PFLOP/s": 1e15, "TFLOPS": 1e12, "PFLOPS": 1e15}, quantity=FLOP_RATE
 )
+
+
+# The type of an input value.
+
+Scalar = float | int | str | bool

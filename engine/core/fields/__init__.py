@@ -1,1 +1,0 @@
-"""Input field types, one module each; calculators import them from `engine.core.inputs`."""

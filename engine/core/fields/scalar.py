@@ -1,3 +1,0 @@
-"""The type of an input value."""
-
-Scalar = float | int | str | bool

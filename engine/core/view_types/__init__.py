@@ -1,1 +1,0 @@
-"""View types by kind; calculators import them from `engine.core.views`."""

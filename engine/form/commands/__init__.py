@@ -1,1 +1,0 @@
-"""Measurement commands of the command builder."""
