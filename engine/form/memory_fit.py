@@ -47,7 +47,7 @@ def with_fit(badge: Badge, fit: MemoryFit) -> Badge:
     )
 
 
-def fit_badge(fit: MemoryFit, subject: str = "The fullest GPU") -> Badge:
+def fit_badge(fit: MemoryFit, subject: str = "The rank that holds most") -> Badge:
     """Return whether a job fits its GPUs."""
     needs = say(
         f"{subject} needs {{needed}} of the {{usable}} that may be filled.",

@@ -33,7 +33,7 @@ def indivisible_sizes(model: Model, plan: Plan, training: Training) -> list[str]
     if plan.pipeline_parallel * plan.virtual_pipeline > model.num_layers + 2:
         problems.append(
             f"parallelism.pipeline_parallel: {plan.pipeline_parallel}; allowed: with "
-            f"virtual_pipeline {plan.virtual_pipeline} at most as many pieces as "
+            f"virtual_pipeline {plan.virtual_pipeline} at most as many virtual stages as "
             f"{model.num_layers} layers"
         )
     return (
@@ -115,10 +115,13 @@ def _layout_problems(model: Model, plan: Plan, training: Training) -> list[str]:
     path = "parallelism.pipeline_layout"
     if len(sizes) != pieces:
         return [
-            f"{path}: {len(sizes)} pieces; allowed: pipeline_parallel x virtual_pipeline = {pieces}"
+            f"{path}: {len(sizes)} virtual stages; allowed: pipeline_parallel x virtual_pipeline = "
+            f"{pieces}"
         ]
     if sum(sizes) != model.num_layers:
         return [f"{path}: {sum(sizes)} layers in all; allowed: the model's {model.num_layers}"]
     if training.schedule in (*V_SHAPED, "dualpipe"):
-        return [f"{path}: {len(sizes)} pieces; allowed: none with schedule {training.schedule}"]
+        return [
+            f"{path}: {len(sizes)} virtual stages; allowed: none with schedule {training.schedule}"
+        ]
     return []

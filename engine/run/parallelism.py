@@ -73,7 +73,7 @@ class Plan:
         world_size: ranks, one per GPU.
         tensor_parallel: ranks that share every matrix of a layer.
         pipeline_parallel: ranks that share the layers.
-        virtual_pipeline: pieces of the model that each pipeline rank holds.
+        virtual_pipeline: virtual stages of each pipeline rank, pieces of the model.
         context_parallel: ranks that share a sequence.
         expert_parallel: ranks that share the experts of a layer.
         expert_tensor_parallel: ranks that share the matrices of one expert.

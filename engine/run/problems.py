@@ -97,7 +97,7 @@ def _pipeline(model: Model, cluster: Cluster, plan: Plan, training: Training) ->
     if virtual > 1 and ranks == 1:
         yield f"virtual_pipeline {virtual} needs pipeline_parallel above 1."
     if ranks * virtual > model.num_layers + 2 + model.num_prediction_layers:
-        yield f"{model.num_layers} layers do not fill {ranks * virtual} pieces of the pipeline."
+        yield f"{model.num_layers} layers do not fill {ranks * virtual} virtual stages."
     if training.schedule == "interleaved" and ranks > 1:
         if virtual == 1:
             yield "schedule interleaved needs virtual_pipeline above 1."

@@ -127,11 +127,20 @@ class Answer:
     end_high: Seconds
     cost: Annotated[Money, Output("It costs", color="ink", assumes=_MODEL)]
     held: Annotated[
-        Bytes, Output("Fullest GPU", "", "of {room} that may be filled", "memory", _HELD)
+        Bytes,
+        Output(
+            "Memory of the rank that holds most",
+            "",
+            "of {room} that may be filled",
+            "memory",
+            _HELD,
+        ),
     ]
     room: Bytes
     own_step: Annotated[Seconds, Output("Step of your plan", color="communication", assumes=_MODEL)]
-    own_held: Annotated[Bytes, Output("Fullest GPU of your plan", color="memory", assumes=_HELD)]
+    own_held: Annotated[
+        Bytes, Output("Of your plan, the rank that holds most", color="memory", assumes=_HELD)
+    ]
     slower: Annotated[
         Ratio, Output("Your plan's step over the best one's", color="communication", assumes=_MODEL)
     ]

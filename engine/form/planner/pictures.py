@@ -78,7 +78,7 @@ def memory_comparison(answer: Answer) -> Bars:
         bars = [Bar(key="none", label="no plan fits", segments=(nothing,))]
     most = max(answer.own_held, answer.held, answer.room)
     return Bars(
-        title="Memory of the fullest GPU",
+        title="Memory of the rank that holds most",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.08 * most),
         bars=tuple(bars),
         rules=(Rule(key="room", label="may be filled", axis="x", at=answer.room),),
@@ -158,8 +158,8 @@ def splits_heatmap(answer: Answer) -> Slices[Heatmap]:
         quantity=SHARE,
         points=_own_split(answer, tensors, stages),
         caption="0 %: nothing fits or divides. Each cell is the best over context parallelism, "
-        "sharding, micro-batch, recomputation, pieces and software. The frame marks the split of "
-        "your plan, whose other settings may be worse.",
+        "sharding, micro-batch, recomputation, virtual stages and software. The frame marks the "
+        "split of your plan, whose other settings may be worse.",
     )
 
 
@@ -185,7 +185,9 @@ def memory_frontier(answer: Answer) -> Slices[Lines]:
     fastest = max((*y, *(point.y for point in points), 1.0))
     return Lines(
         title="Speed against memory",
-        x=Axis(label="memory of the fullest GPU", quantity=BYTES, low=0.0, high=1.05 * most),
+        x=Axis(
+            label="memory of the rank that holds most", quantity=BYTES, low=0.0, high=1.05 * most
+        ),
         y=Axis(label="speed, of the best", quantity=SHARE, low=0.0, high=1.1 * fastest),
         series=(Series(key="front", label="no plan is better in both", x=x, y=y, color="memory"),),
         points=tuple(points),
@@ -267,6 +269,6 @@ def plans_table(answer: Answer) -> Table:
     ]
     return Table(
         title="The fastest plans that fit",
-        columns=("Step", "Fullest GPU", "Plan"),
+        columns=("Step", "Memory", "Plan"),
         rows=tuple(rows),
     )

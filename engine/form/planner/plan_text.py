@@ -114,7 +114,7 @@ def _memory_reason_text(reason: Reason) -> Text:
     mends = "; ".join(change_text(change) for change in reason.fixes)
     way = f"One of these changes makes it fit: {mends}." if mends else ""
     return say(
-        "Even with every free block given back, it needs {missing} more than a GPU has room for. "
+        "Even with every free block given back, it needs {missing} more than a GPU has. "
         "The largest part of its {held} are "
         f"{_HELD[reason.largest]}: {{most}}. {way}",
         missing=(reason.missing, BYTES),

@@ -55,11 +55,11 @@ def time_bars(estimate: RunEstimate) -> Bars:
 
 
 def memory_bars(estimate: RunEstimate) -> Bars:
-    """Return the memory of the fullest GPU against its capacity."""
+    """Return the memory of the rank that holds most against its capacity."""
     gpu, memory, room = estimate.run.cluster.gpu, estimate.held, estimate.fit.usable
     rule = Rule(key="usable", label=say("usable: {m}", m=(room, BYTES)), axis="x", at=room)
     return Bars(
-        title="What the fullest GPU holds",
+        title="What the rank that holds most holds",
         axis=Axis(
             label="memory",
             quantity=BYTES,

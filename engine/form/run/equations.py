@@ -55,7 +55,7 @@ PEAK = Equation(
     name="peak_parts",
     tex=r"\v{M} = \v{P} + \v{G} + \v{O} + \v{A} + \v{B} + \v{R}",
     symbols={
-        "M": (r"M_{\mathrm{peak}}", "memory of the fullest GPU"),
+        "M": (r"M_{\mathrm{peak}}", "memory of the rank that holds most"),
         "P": (r"M_{\mathrm{param}}", "parameters"),
         "G": (r"M_{\mathrm{grad}}", "gradients"),
         "O": (r"M_{\mathrm{opt}}", "optimizer states and full-precision copy"),

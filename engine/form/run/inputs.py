@@ -79,7 +79,7 @@ class Inputs:
     world_size: Annotated[int, _count("GPUs", 131_072, symbol="n")] = 64
     tensor_parallel: Annotated[int, _count("Tensor parallel", 64)] = 4
     pipeline_parallel: Annotated[int, _count("Pipeline parallel", 128)] = 4
-    virtual_pipeline: Annotated[int, _count("Pieces per pipeline rank", 32)] = 5
+    virtual_pipeline: Annotated[int, _count("Virtual stages per rank", 32)] = 5
     context_parallel: Annotated[int, _count("Context parallel", 64)] = 2
     expert_parallel: Annotated[int, _count("Expert parallel", 256)] = 1
     micro_batch_size: Annotated[int, _count("Micro-batch", 256)] = 1

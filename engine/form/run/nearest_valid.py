@@ -73,7 +73,7 @@ _WORDS = {
     "num_key_value_heads": "key-value heads",
     "tensor_parallel": "tensor parallel",
     "pipeline_parallel": "pipeline parallel",
-    "virtual_pipeline": "pieces per pipeline rank",
+    "virtual_pipeline": "virtual stages per rank",
     "context_parallel": "context parallel",
     "expert_parallel": "expert parallel",
     "expert_tensor_parallel": "ranks that share an expert",

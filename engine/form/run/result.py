@@ -1,4 +1,4 @@
-"""Numbers of an estimate: step, rates, and memory of the fullest GPU."""
+"""Numbers of an estimate: step, rates, and memory of the rank that holds most."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ _COUNTED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuMemory:
-    """Memory of the fullest GPU of a run, by part."""
+    """Memory of the rank that holds most of a run, by part."""
 
-    peak_memory: Annotated[Bytes, Output("Fullest GPU", symbol="M")]
+    peak_memory: Annotated[Bytes, Output("Memory of the rank that holds most", symbol="M")]
     parameters: Annotated[Bytes, Output(symbol="P")]
     gradients: Annotated[Bytes, Output(symbol="G")]
     optimizer: Annotated[Bytes, Output(symbol="O")]
@@ -50,7 +50,7 @@ class RunEstimate:
     Attributes:
         run: it.
         estimate: all that `python -m engine estimate` says.
-        held: by the fullest GPU.
+        held: by the rank that holds most.
         fit: how its process fits the GPU.
         doubts: what speaks against the run.
         evidence: on which the step rests.

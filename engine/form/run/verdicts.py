@@ -30,5 +30,5 @@ def uneven_layers_text(run: Run, doubts: RunWarnings) -> str:
     if not sizes:
         return ""
     words = ", ".join(map(str, sizes[:8])) + (", …" if len(sizes) > 8 else ".")
-    kind = "stages" if len(sizes) == run.plan.pipeline_parallel else "pieces"
+    kind = "stages" if len(sizes) == run.plan.pipeline_parallel else "virtual stages"
     return f"{layers} layers do not divide by {len(sizes)} {kind}; they hold {words}"

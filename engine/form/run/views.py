@@ -32,7 +32,7 @@ def estimate_values(estimate: RunEstimate) -> dict[str, Value]:
 
 
 def peak_value(estimate: RunEstimate) -> Value:
-    """Return the memory of the fullest GPU."""
+    """Return the memory of the rank that holds most."""
     error = memory_error_text()
     return Presenter(estimate.held, equations=(PEAK,)).value(
         "peak_memory",

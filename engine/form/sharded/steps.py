@@ -50,7 +50,7 @@ class Result:
         Output(
             "Held between steps",
             "",
-            "on the fullest GPU",
+            "on the rank that holds most",
             "optimizer",
             assumes=_COUNTED,
             sources=("rajbhandari2020",),

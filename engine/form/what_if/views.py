@@ -162,8 +162,8 @@ def _unfit_badge(job: Job) -> Badge:
     return Badge(
         text="Does not fit",
         sentence=say(
-            f"The fullest GPU needs {{need}}, and {{have}} may be filled, so there is nothing to "
-            f"make faster yet. {way}",
+            f"The rank that holds most needs {{need}}, and {{have}} may be filled, so there is "
+            f"nothing to make faster yet. {way}",
             need=(job.fit.needed, BYTES),
             have=(job.fit.usable, BYTES),
         ),

@@ -29,7 +29,8 @@ from engine.simulate.step.muon import scheme_plan
 from tests.each import each
 
 SPEAKS = re.compile(
-    r"fullest|nvidia-smi|a gpu holds|on (each|every) gpu|on one gpu|while it (gen|train)|allocated|"
+    r"fullest|holds most|nvidia-smi|a gpu holds|on (each|every) gpu|on one gpu|"
+    r"while it (gen|train)|allocated|"
     r"^reserved|gpu's memory|memory of (the|a) gpu|tensor parallel only|with stages",
     re.IGNORECASE,
 )

@@ -27,7 +27,7 @@ def test_numbers_of_the_same_name_stay_apart():
     [
         ({"tensor_parallel": 3}, "2 for tensor parallel: 3 does not divide the attention heads."),
         ({"world_size": 4, "tensor_parallel": 8}, "4 for tensor parallel: 8 is more than there"),
-        ({"virtual_pipeline": 4}, "1 for pieces per pipeline rank: 4 needs interleaved 1F1B."),
+        ({"virtual_pipeline": 4}, "1 for virtual stages per rank: 4 needs interleaved 1F1B."),
         ({"expert_parallel": 8}, "1 for expert parallel: 8 needs a model with experts."),
     ],
 )

@@ -96,7 +96,7 @@ def test_a_gpu_like_one_of_the_catalog_has_what_is_said_and_else_its_datasheet()
 def test_a_gpu_without_its_like_is_refused():
     (problem,) = problems(changed(GOOD, "cluster", gpu={"memory": 1}))
     assert problem.startswith('cluster.gpu: {"memory": 1}; allowed: ')
-    assert problem.endswith(", or an object whose like is one of them")
+    assert problem.endswith("one with peak, memory and memory_bandwidth")
 
 
 @each("given", [5, None, ["matmul = 1"]])

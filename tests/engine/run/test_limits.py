@@ -70,12 +70,12 @@ def test_what_divides_is_possible(plan):
         (
             {"world_size": 35, "pipeline_parallel": 35, "batch": 1},
             "parallelism.pipeline_parallel: 35; allowed: with virtual_pipeline 1 at most as many "
-            "pieces as 32 layers",
+            "virtual stages as 32 layers",
         ),
         (
             {"world_size": 12, "pipeline_parallel": 12, "virtual_pipeline": 3, "batch": 1},
             "parallelism.pipeline_parallel: 12; allowed: with virtual_pipeline 3 at most as many "
-            "pieces as 32 layers",
+            "virtual stages as 32 layers",
         ),
         (
             {"shard_group": 3},
@@ -167,18 +167,22 @@ def test_experts_that_do_not_divide_are_named(plan, model, problem):
         ((15, 17), {}, ""),
         ((8, 8, 8, 8), {"virtual_pipeline": 2, "schedule": "interleaved"}, ""),
         ((16, 16), {"schedule": "zb-1p"}, ""),
-        ((10, 11, 11), {}, "3 pieces; allowed: pipeline_parallel x virtual_pipeline = 2"),
+        ((10, 11, 11), {}, "3 virtual stages; allowed: pipeline_parallel x virtual_pipeline = 2"),
         (
             (16, 16),
             {"virtual_pipeline": 2},
-            "2 pieces; allowed: pipeline_parallel x virtual_pipeline = 4",
+            "2 virtual stages; allowed: pipeline_parallel x virtual_pipeline = 4",
         ),
         ((16, 15), {}, "31 layers in all; allowed: the model's 32"),
         ((16, 17), {}, "33 layers in all; allowed: the model's 32"),
-        ((16, 16), {"schedule": "zbv"}, "2 pieces; allowed: none with schedule zbv"),
-        ((16, 16), {"schedule": "v-half"}, "2 pieces; allowed: none with schedule v-half"),
-        ((16, 16), {"schedule": "v-min"}, "2 pieces; allowed: none with schedule v-min"),
-        ((16, 16), {"schedule": "dualpipe"}, "2 pieces; allowed: none with schedule dualpipe"),
+        ((16, 16), {"schedule": "zbv"}, "2 virtual stages; allowed: none with schedule zbv"),
+        ((16, 16), {"schedule": "v-half"}, "2 virtual stages; allowed: none with schedule v-half"),
+        ((16, 16), {"schedule": "v-min"}, "2 virtual stages; allowed: none with schedule v-min"),
+        (
+            (16, 16),
+            {"schedule": "dualpipe"},
+            "2 virtual stages; allowed: none with schedule dualpipe",
+        ),
     ],
 )
 def test_a_cut_by_hand_has_a_piece_for_each_place_and_all_layers(sizes, plan, problem):

@@ -135,7 +135,7 @@ def test_what_fits_together_has_no_problem(plan):
         ({"virtual_pipeline": 2}, "virtual_pipeline 2 needs pipeline_parallel above 1."),
         (
             {"world_size": 5, "pipeline_parallel": 5, "virtual_pipeline": 7},
-            "32 layers do not fill 35 pieces of the pipeline.",
+            "32 layers do not fill 35 virtual stages.",
         ),
         (
             {
@@ -144,7 +144,7 @@ def test_what_fits_together_has_no_problem(plan):
                 "virtual_pipeline": 5,
                 "model": {"num_layers": 36, "num_prediction_layers": 1},
             },
-            "36 layers do not fill 40 pieces of the pipeline.",
+            "36 layers do not fill 40 virtual stages.",
         ),
         (
             {"pipeline_parallel": 2, "told": {"schedule": "interleaved"}},

@@ -233,7 +233,7 @@ def test_a_reason_that_quotes_several_lines_is_told_on_one():
 
 
 OTHERS = [
-    ("parallelism", {"pipeline_layout": [4, 4]}, "pipeline_layout: 2 pieces"),
+    ("parallelism", {"pipeline_layout": [4, 4]}, "pipeline_layout: 2 virtual stages"),
     ("parallelism", {"pipeline_layout": [31]}, "pipeline_layout: 31 layers"),
     ("parallelism", {"pipeline_layout": "4"}, "pipeline_layout: "),
     ("parallelism", {"pipeline_layout": [True]}, "pipeline_layout: "),
