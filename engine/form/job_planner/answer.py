@@ -151,9 +151,9 @@ def answer(inputs: Inputs) -> Slices[Answer]:
         evidence=evidence(run) if run else None,
         limit=largest_overhead(best) if best else None,
         moves=SlicedRun(find_job_changes(job, best)) if best else None,
-        sizes=SlicedRun(best_by_gpus(job, inputs.tokens, asked)),
-        others=_other_sizes(inputs, end) if best else None,
-        models=SlicedRun(best_by_model(job, inputs.tokens)) if best else None,
+        sizes=SlicedRun(best_by_gpus(job, inputs.tokens, asked, best)),
+        others=_other_sizes(inputs) if best else None,
+        models=SlicedRun(best_by_model(job, inputs.tokens, best)) if best else None,
         asked=asked,
         step=step,
         rate=tokens / step / job.world_size if best else 0.0,
@@ -178,10 +178,11 @@ def priced_job(inputs: Inputs) -> tuple[PlanningJob, tuple[str, ...]]:
         return request_of(replace(inputs, trained="full")).job, error.problems
 
 
-def _other_sizes(inputs: Inputs, end: Seconds) -> SlicedRun[tuple[SizedPlan, ...]] | None:
-    """Return the search on the machine that is compared, the asked number of its GPUs first."""
+def _other_sizes(inputs: Inputs) -> SlicedRun[tuple[SizedPlan, ...]] | None:
+    """Return the search on the machine that is compared: half, as many, and twice as many GPUs."""
     if inputs.other_machine == NONE:
         return None
     other = on_other_machine(inputs)
-    asked = curve_sizes(other.world_size, end / inputs.deadline)
+    gpus = other.world_size
+    asked = (*((gpus // 2,) if gpus > 1 else ()), gpus, 2 * gpus)
     return SlicedRun(best_by_gpus(priced_job(other)[0], inputs.tokens, asked))

@@ -413,7 +413,7 @@ def model_curve(inputs: Inputs, answer: Answer) -> Slices[Lines]:
         else (),
         handle="deadline",
         rules=(Rule(key="date", label="the date", axis="x", at=inputs.deadline, color="bad"),),
-        caption="Width and layers are scaled together, from a quarter to twice as much; the "
+        caption="Width and layers are scaled together, from a quarter to half as much again; the "
         "tokens, the batch and the GPUs stay.",
     )
 

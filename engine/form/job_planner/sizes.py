@@ -17,7 +17,7 @@ from engine.simulate.planner.search import search_plans
 _SIZES: Count = 7
 _LARGEST: Count = 1 << 18
 # Of the model's width and layers.
-_SCALES: tuple[Ratio, ...] = (0.25, 0.375, 0.5, 0.75, 1.0, 1.5, 2.0)
+_SCALES: tuple[Ratio, ...] = (0.25, 0.5, 0.75, 1.0, 1.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +63,16 @@ def curve_sizes(gpus: Count, needed: Ratio) -> tuple[Count, ...]:
 
 
 def best_by_gpus(
-    job: PlanningJob, tokens: float, asked: tuple[Count, ...]
+    job: PlanningJob, tokens: float, asked: tuple[Count, ...], known: Candidate | None = None
 ) -> Slices[tuple[SizedPlan, ...]]:
-    """Return the best plan on each number of GPUs that has one."""
-    return (yield from _best_of([replace(job, world_size=gpus) for gpus in asked], tokens))
+    """Return the best plan on each number of GPUs that has one; `known`: on the job's own."""
+    jobs = [replace(job, world_size=gpus) for gpus in asked]
+    return (yield from _best_of(jobs, tokens, job, known))
 
 
-def best_by_model(job: PlanningJob, tokens: float) -> Slices[tuple[SizedPlan, ...]]:
+def best_by_model(
+    job: PlanningJob, tokens: float, known: Candidate | None = None
+) -> Slices[tuple[SizedPlan, ...]]:
     """Return the best plan of the model and of larger and smaller ones of its shape.
 
     Nothing for a model whose layers differ: it has no shape that could be scaled.
@@ -77,20 +80,27 @@ def best_by_model(job: PlanningJob, tokens: float) -> Slices[tuple[SizedPlan, ..
     if job.model.mix:
         return ()
     models = dict.fromkeys(scaled_model(job.model, scale) for scale in _SCALES)
-    return (yield from _best_of([replace(job, model=model) for model in models], tokens))
+    jobs = [replace(job, model=model) for model in models]
+    return (yield from _best_of(jobs, tokens, job, known))
 
 
-def _best_of(jobs: list[PlanningJob], tokens: float) -> Slices[tuple[SizedPlan, ...]]:
+def _best_of(
+    jobs: list[PlanningJob], tokens: float, own: PlanningJob, known: Candidate | None
+) -> Slices[tuple[SizedPlan, ...]]:
+    """Return the best plans of jobs that have one; that of the `own` job may be known."""
     plans = []
     for done, job in enumerate(jobs):
-        found = yield from partial_progress(search_plans(job, 1), done, len(jobs))
-        if found.best:
-            steps = steps_time(job, tokens, found.best[0].step)
+        best = known if job == own else None
+        if best is None:
+            found = yield from partial_progress(search_plans(job, 1), done, len(jobs))
+            best = found.best[0] if found.best else None
+        if best:
+            steps = steps_time(job, tokens, best.step)
             end = in_the_end(steps)[1]
             plan = SizedPlan(
                 gpus=job.world_size,
                 parameters=total_parameters(job.model),
-                best=found.best[0],
+                best=best,
                 steps=steps,
                 end=end,
                 cost=end * job.world_size * job.cluster.price_per_hour,
