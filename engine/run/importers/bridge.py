@@ -4,7 +4,7 @@ import re
 
 from engine.catalog.recent_models import EVERY_MODEL
 from engine.run.importers.dialect import Dialect, Piece
-from engine.run.importers.import_report import RunDraft, Setting, shorten
+from engine.run.importers.import_report import RunDraft, Setting, is_true, shorten
 from engine.run.importers.key_table import (
     KeyTable,
     plain_name,
@@ -119,7 +119,8 @@ _SHORT = {
     "et": "expert_tensor_parallel_size", "rl": "recompute_num_layers",
     "ol": "activation_offload_layers",
 }  # fmt: skip
-_LAUNCHER = re.compile(r"\b(?:setup_experiment|run_script)\.py\b")
+_SHARDING = "ddp.data_parallel_sharding_strategy"
+_LAUNCHER = re.compile(r"(?:\b|_)(?:setup_experiment|run_script)\.py\b")
 _QUIET = KeyTable(
     not_modeled={
         "activation_offload_layers": "activations lie in the host's memory",
@@ -166,6 +167,10 @@ def _read_launcher(piece: Piece, draft: RunDraft) -> None:
         else:
             renamed = Setting(key=name, value=setting.value, line=setting.line)
         import_bridge([renamed], draft)
+        if name == "use_megatron_fsdp" and is_true(setting.value):
+            # So does scripts/performance/utils/overrides.py:100.
+            shards = Setting(key=_SHARDING, value="optim_grads_params", line=setting.line)
+            import_bridge([shards], draft)
     draft.notes["recipe_gpus"] = 0
 
 
@@ -228,7 +233,7 @@ BRIDGE_OVERRIDES = Dialect(
         r"dataset\.(?:seq_length|sequence_length)|"
         r"(?:ddp|comm_overlap|mixed_precision|optimizer)(?:\.\w+)?)\s?=",
         r"\w+_(?:pretrain|sft|finetune)_\w*config\b",
-        r"--model_(?:family|recipe)_name(?=[ =])|\s-mr\s|\bsetup_experiment\.py\b",
+        r"--model_(?:family|recipe)_name(?=[ =])|\s-mr\s|(?:\b|_)setup_experiment\.py\b",
         r"\brun_recipe\.py\b|\bConfigContainer\b|\bmegatron\.bridge\b|--recipe(?=[ =])",
     ),
     finish=_finish,

@@ -12,7 +12,7 @@ from engine.run.importers.deepspeed import DEEPSPEED_JSON
 from engine.run.importers.dialect import Dialect
 from engine.run.importers.gpt_neox import GPT_NEOX
 from engine.run.importers.gpt_neox_printed import GPT_NEOX_PRINTED
-from engine.run.importers.launch import LAUNCH_SCRIPT
+from engine.run.importers.launch_script import LAUNCH_SCRIPT
 from engine.run.importers.llama_factory import LLAMA_FACTORY
 from engine.run.importers.llm_foundry import LLM_FOUNDRY
 from engine.run.importers.megatron_dialects import MEGATRON_ARGUMENTS, MEGATRON_LOG

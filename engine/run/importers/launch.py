@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from engine.run.importers.dialect import Dialect, Piece, assignments, flags, words
+from engine.run.importers.dialect import words
 from engine.run.importers.import_report import RunDraft, Setting, positive_number, shorten
-from engine.run.importers.shell import LAUNCH_VARIABLES, LAUNCHERS, script_flags, trains_nothing
-from engine.run.importers.unknown_keys import may_change_memory, report_unknown
+from engine.run.importers.shell import LAUNCHERS, trains_nothing
 
 _Kind = Literal["nodes", "per_node", "total"]
 
@@ -326,45 +325,3 @@ def _decide(kind: str, facts: Sequence[_Fact], draft: RunDraft) -> int | None:
                 f"{first.number}: {_MEANINGS[kind]}"
             )
     return first.number
-
-
-def _read(piece: Piece, draft: RunDraft) -> None:
-    for setting in take_launch(script_flags(piece.text, piece.line), draft):
-        report_unknown(setting, draft)
-
-
-def _refused(text: str) -> str:
-    """Return why a launch script cannot be read alone: arguments of its trainer, by name."""
-    settings = script_flags(text)
-    unknown = [
-        setting.key
-        for setting in settings
-        if not is_launch_flag(setting.key) and may_change_memory(setting)
-    ]
-    names = ", ".join(dict.fromkeys(map(shorten, unknown[:6])))
-    return f"arguments of a trainer that is not known here ({names})" if unknown else ""
-
-
-def _finish(draft: RunDraft) -> None:
-    """Derive the GPUs where nothing but a launcher says them."""
-    if "per_node" in draft.notes and "parallelism.world_size" not in draft.values:
-        world = draft.notes["per_node"] * draft.notes.get("nodes", 1)
-        draft.derive("parallelism.world_size", world, "nodes x processes per node")
-
-
-LAUNCH_SCRIPT = Dialect(
-    name="launch script",
-    read=_read,
-    finish=_finish,
-    signs=(
-        flags("nproc-per-node", "nnodes", "num-gpus", "num-nodes", "num-machines", "num-processes",
-              "ntasks-per-node", "gpus-per-node", "node-rank", "master-addr", "master-port",
-              "rdzv-backend", "rdzv-endpoint", "machine-rank", "main-process-port", "include",
-              "actor-num-nodes", "actor-num-gpus-per-node"),
-        assignments(*LAUNCH_VARIABLES, "MASTER_ADDR", "MASTER_PORT", "NODE_RANK"),
-        r"(?:^|[\s/])(?:torchrun|deepspeed|srun|sbatch|mpirun|mpiexec)(?=\s)|\baccelerate launch\b",
-        r"^#SBATCH\s+--?\w[\w-]*",
-    ),
-    weak=True,
-    refuses=_refused,
-)  # fmt: skip

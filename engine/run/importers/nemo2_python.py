@@ -16,6 +16,7 @@ from engine.run.importers.yaml_text import parse_scalar
 
 _LONGEST = 200_000
 _ROOTS = ("trainer", "data", "model", "optim", "peft", "log", "resume", "tokenizer")
+_REPLACED = ("trainer", "model")  # whose functions set what memory depends on
 _SPARED = ("Config", "Partial")  # nemo_run's, whose first argument is the class
 # Classes whose keywords are settings, by the path that a recipe has them under.
 _CLASSES = (
@@ -235,7 +236,7 @@ def _settings(
 ) -> Iterator[Setting]:
     if isinstance(node, ast.Assign):
         for target in node.targets:
-            yield from _assigned(target, node.value, names, first)
+            yield from _assigned(target, node.value, names, first, recipes)
     elif isinstance(node, ast.Call):
         yield from _called(node, names, first)
         yield from _changed(node, names, first, recipes)
@@ -293,12 +294,17 @@ def _open_branches(nodes: list[ast.AST], first: int) -> dict[int, str]:
     return found
 
 
-def _assigned(target: ast.expr, value: ast.expr, names: Names, first: int) -> Iterator[Setting]:
-    path = _dotted(target).partition(".")[2]
+def _assigned(
+    target: ast.expr, value: ast.expr, names: Names, first: int, recipes: frozenset[str]
+) -> Iterator[Setting]:
+    owner, _, path = _dotted(target).partition(".")
     line = first + value.lineno - 1
-    if path.partition(".")[0] not in _ROOTS or "." not in path:
-        return
-    yield from _pair(path, value, line, names)
+    if path in _REPLACED and owner in recipes and isinstance(value, ast.Call):
+        name = _class_of(value).rpartition(".")[2]
+        if not any(re.match(pattern, name) for pattern, _ in _CLASSES):
+            yield Setting(key=path, value=f"{name or 'expression'}()", line=line)
+    elif path.partition(".")[0] in _ROOTS and "." in path:
+        yield from _pair(path, value, line, names)
 
 
 def _pair(key: str, value: ast.expr, line: int, names: Names) -> Iterator[Setting]:

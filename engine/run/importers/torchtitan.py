@@ -102,7 +102,9 @@ def _count(setting: Setting, path: str, draft: RunDraft) -> None:
 def _checkpoint(setting: Setting, name: str, draft: RunDraft) -> None:
     """Read `mode`, or the class of 0.3.0: FullAC, SelectiveAC, NoAC."""
     word = str(setting.value).lower()
-    if name.endswith(("selective_ac_option", "option")) and word not in ("op",):
+    if name.endswith("option") and draft.values.get("training.recompute") in ("full", "none"):
+        draft.report(setting, "without effect", "of selective recomputation alone")
+    elif name.endswith("option") and word != "op":
         draft.report_not_modeled(setting, "by layer: taken as by operation")
     elif "full" in word:
         draft.set_value(setting, "training.recompute", "full")

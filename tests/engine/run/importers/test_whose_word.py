@@ -600,3 +600,52 @@ def test_experts_of_megablocks_are_read():
     flags = "--moe-num-experts 8 --moe-top-k 2 --moe-capacity-factor 1"
     found = import_run(f"torchrun --nproc_per_node 8 {GPT} --vocab-size 50304 {flags}")
     assert found.document["model"]["num_experts"] == 8
+
+
+ZERO_OF_A_FILE = (
+    "accelerate launch --config_file recipes/zero3.yaml scripts/run_dpo.py a.yaml\n---\n"
+)
+TRAINER_YAML = (
+    "model_name_or_path: meta-llama/Meta-Llama-3-8B\nbf16: true\nper_device_train_batch_size: 2\n"
+    "gradient_accumulation_steps: 4\nmax_length: 2048\n"
+)
+
+
+def test_a_launcher_beside_a_configuration_names_the_sharding_and_the_objective():
+    found = import_run(ZERO_OF_A_FILE + TRAINER_YAML)
+    assert found.run is not None
+    assert found.document["parallelism"]["zero_stage"] == 3
+    assert found.document["training"]["micro_batch_size"] == 4  # pairs
+    assert not any("sharding" in warning for warning in found.warnings)
+
+
+@each("option, recompute", [("op", "full"), ("2", "full")])
+def test_the_option_of_selective_recomputation_is_none_of_full(option, recompute):
+    text = (
+        '[model]\nname = "qwen3"\nflavor = "32B"\n[training]\nlocal_batch_size = 2\nseq_len = 8\n'
+        f'[activation_checkpoint]\nmode = "full"\nselective_ac_option = "{option}"\n'
+    )
+    found = import_run(text)
+    assert not found.contradictions
+    assert found.document["training"]["recompute"] == recompute
+
+
+@each("part", ["trainer", "model"])
+def test_a_part_of_a_recipe_that_a_function_returns_is_refused(part):
+    text = (
+        "from nemo.collections.llm.recipes import llama3_70b\n"
+        "recipe = llama3_70b.pretrain_recipe(num_nodes=32, num_gpus_per_node=8)\n"
+        f"recipe.{part} = {part}(num_nodes=32)\n"
+    )
+    assert any("not read" in said for said in import_run(text).contradictions)
+
+
+def test_the_bridges_fsdp_shards_all_and_its_command_may_stand_in_a_document():
+    flags = (
+        "--model_family_name llama --model_recipe_name llama31_405b --gpu h100 --num_gpus 128 "
+        "--gpus_per_node 8 --compute_dtype bf16 --seq_length 8192 --global_batch_size 64 "
+        "--micro_batch_size 1 --tensor_model_parallel_size 2 --pipeline_model_parallel_size 1 "
+        "--context_parallel_size 1 --use_megatron_fsdp true"
+    )
+    text = f"command=$(cat <<- EOM\n python custom_setup_experiment.py {flags}\nEOM\n)\n"
+    assert import_run(text).document["parallelism"]["zero_stage"] == 3
