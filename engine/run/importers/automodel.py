@@ -98,8 +98,17 @@ def _recipe(setting: Setting, draft: RunDraft) -> None:
         draft.report(setting, "understood", "a decoder's training")
 
 
+def _loss(setting: Setting, draft: RunDraft) -> None:
+    if "linear" in str(setting.value).lower():
+        said = "a loss that keeps no logits, or not all at once: less memory than shown"
+        draft.report_not_modeled(setting, said)
+    else:
+        draft.report(setting, "understood", "the loss of a language model")
+
+
 TABLE = KeyTable(
     handlers={
+        "loss_fn._target_": _loss,
         "model.pretrained_model_name_or_path": note_model,
         "model.config.pretrained_model_name_or_path": note_model,
         "model.config.name_or_path": note_model,

@@ -101,6 +101,17 @@ def _frozen(setting: Setting, draft: RunDraft) -> None:
         draft.report_not_modeled(setting, "only some weights are trained; all are shown")
 
 
+_FEW_LOGITS = "a loss that keeps no logits, or not all at once: less memory than shown"
+
+
+def _plugins(setting: Setting, draft: RunDraft) -> None:
+    """Read what a plugin does as soon as it is named: the others have switches."""
+    if "cutcrossentropy" in str(setting.value).lower():
+        draft.report_not_modeled(setting, _FEW_LOGITS)
+    else:
+        draft.report(setting, "without effect", "what plugins do has keys of its own")
+
+
 TABLE = KeyTable(
     counts={
         "sequence_len": "sequence_length",
@@ -116,6 +127,7 @@ TABLE = KeyTable(
         "dp_replicate_size": "dp_replicate_size",
     },
     handlers={
+        "plugins": _plugins,
         "base_model": note_model,
         "deepspeed": read_deepspeed_file,
         "fsdp": read_fsdp_words,
@@ -159,7 +171,7 @@ TABLE = KeyTable(
             ("liger_cross_entropy", "liger_fused_linear_cross_entropy", "cut_cross_entropy",
              "flash_attn_cross_entropy", "unsloth_cross_entropy_loss", "chunked_cross_entropy",
              "chunked_cross_entropy_num_chunks"),
-            "a loss that keeps no logits, or not all at once: less memory than shown",
+            _FEW_LOGITS,
         ),
         "reward_model": "another head; a sample is two sequences",
         "process_reward_model": "another head",
@@ -234,7 +246,7 @@ TABLE = KeyTable(
         "which kernels attention takes in pieces": (
             "heads_k_stride", "ring_attn_func", "flex_attn_compile_kwargs", "torch_compile_options",
         ),
-        "which part of the run is asked for": ("plugins", "trainer_cls", "merge_*", "debug*"),
+        "which part of the run is asked for": ("trainer_cls", "merge_*", "debug*"),
         "adapters of any strength take the same": (
             *WITHOUT_EFFECT["adapters of any strength take the same"], "lora_fan_in_fan_out",
             "peft_*", "peft", "loftq_*", "torchdistx_path", "lora_alpha_pattern",

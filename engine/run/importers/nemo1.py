@@ -259,7 +259,19 @@ TABLE = KeyTable(
 
 
 _ENCODERS = tuple(
-    f"{_M}{key}" for key in ("encoder.", "decoder.", "bert_", "unet_config.", "vision.", "text.")
+    f"{_M}{key}"
+    for key in (
+        "encoder.",
+        "decoder.",
+        "bert_",
+        "unet_config.",
+        "unet.",
+        "vision.",
+        "vision_",
+        "text.",
+        "nerf.",
+        "retro.",
+    )
 )
 
 

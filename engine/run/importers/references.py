@@ -7,6 +7,7 @@ from engine.run.importers.import_report import Setting
 
 _REFERENCE = re.compile(r"\$\{([\w.]{1,200})\}")
 _DEEPEST = 5
+_WRAPPER = "parameters."  # of MosaicML's platform, which hands over what is below it
 
 
 def resolve_references(settings: list[Setting]) -> list[Setting]:
@@ -28,6 +29,8 @@ def _resolved(value: object, key: str, values: dict[str, object]) -> object:
             levels = len(path) - len(path.lstrip("."))
             parents = key.split(".")[:-levels]
             path = ".".join([*parents, path.lstrip(".")])
+        if f"{_WRAPPER}{path}" in values:
+            path = f"{_WRAPPER}{path}"
         if path not in values:
             return value
         value, key = values[path], path

@@ -649,3 +649,48 @@ def test_the_bridges_fsdp_shards_all_and_its_command_may_stand_in_a_document():
     )
     text = f"command=$(cat <<- EOM\n python custom_setup_experiment.py {flags}\nEOM\n)\n"
     assert import_run(text).document["parallelism"]["zero_stage"] == 3
+
+
+@each(
+    "key",
+    ["vision_pretraining_type: classify", "unet:\n    embed_dim: 5", "retro:\n    chunk: 64"],
+)
+def test_models_of_nemo_1_that_are_no_decoder_of_text_are_refused(key):
+    text = (
+        "trainer:\n  devices: 8\n  precision: bf16\nexp_manager:\n  name: a\nmodel:\n"
+        "  micro_batch_size: 1\n  megatron_amp_O2: true\n"
+        "  global_batch_size: 64\n  tensor_model_parallel_size: 1\n  num_layers: 12\n"
+        f"  hidden_size: 768\n  num_attention_heads: 12\n  encoder_seq_length: 196\n  {key}\n"
+    )
+    assert any("are not predicted" in said for said in import_run(text).contradictions)
+
+
+def test_variables_of_mosaics_platform_are_read():
+    text = (
+        "compute:\n  gpus: 8\nparameters:\n  variables:\n    max_seq_len: 4096\n"
+        "  max_seq_len: ${variables.max_seq_len}\n  model:\n    name: hf_causal_lm\n"
+        "    pretrained_model_name_or_path: meta-llama/Llama-2-7b-hf\n"
+        "  global_train_batch_size: 64\n  device_train_microbatch_size: 1\n  precision: amp_bf16\n"
+        "  fsdp_config:\n    sharding_strategy: FULL_SHARD\n"
+    )
+    found = import_run(text)
+    assert not found.contradictions
+    assert found.document["sequence_length"] == 4096
+
+
+LINEAR_LOSS = (
+    "step_scheduler:\n  global_batch_size: 64\n  local_batch_size: 2\nmodel:\n"
+    "  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n"
+    "  pretrained_model_name_or_path: Qwen/Qwen3-32B\nloss_fn:\n"
+    "  _target_: nemo_automodel.components.loss.linear_ce.FusedLinearCrossEntropy\n"
+)
+CUT_LOSS = (
+    "base_model: NousResearch/Meta-Llama-3-8B\nsequence_len: 4096\nmicro_batch_size: 1\n"
+    "gradient_accumulation_steps: 1\nplugins:\n"
+    "  - axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin\n"
+)
+
+
+@each("text", [LINEAR_LOSS, CUT_LOSS])
+def test_losses_that_keep_no_logits_are_told(text):
+    assert any("keeps no logits" in said for said in import_run(text).warnings)
