@@ -79,6 +79,7 @@ CLUSTER = _spec(
         "nics_per_node": ((1, 1 << 14), ...),
         "nic_bandwidth": (0.0, ...),
         "transport": (get_args(Transport), RECORD),
+        "nvlink_domain": ((0, 1 << 14), RECORD),
         "price_per_hour": (0.0, DERIVED),
     },
 )

@@ -53,6 +53,8 @@ class Cluster:
         transport: how messages travel over the ports.
         price_per_hour: of one GPU, per second; 0 if not known.
         own: constants that were measured on these machines, in place of the catalog's.
+        nvlink_domain: GPUs that reach each other over NVLink: fewer than a rack has where trays are
+            missing, those of one tray where NVLink between hosts is off; 0: as the machine has it.
     """
 
     gpu: Gpu
@@ -63,6 +65,7 @@ class Cluster:
     transport: Transport = "infiniband"
     price_per_hour: Price = 0.0
     own: OwnConstants | None = None
+    nvlink_domain: Count = 0
 
 
 @record

@@ -106,7 +106,7 @@ def rank_rates(
         * reached.network
         * network.share,
         network=network,
-        domain=max(cluster.gpus_per_node, _scale_up_domain(gpu)),
+        domain=cluster.nvlink_domain or max(cluster.gpus_per_node, _scale_up_domain(gpu)),
         switch=switch_share(gpu),
         software=software,
         quantized=quantized,

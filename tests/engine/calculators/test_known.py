@@ -56,6 +56,7 @@ RANGED = (
         "sandbox",
         "checkpoint_lab",
         "lost_node",
+        "rack_domain",
     ),
     *("muon_lab", "wire_types", "calibrate"),
 )

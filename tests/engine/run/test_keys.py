@@ -38,6 +38,7 @@ RANGES = [
     ("model.learned_positions", 0, 1_073_741_824),
     ("cluster.gpus_per_node", 1, 1 << 14),
     ("cluster.nics_per_node", 1, 1 << 14),
+    ("cluster.nvlink_domain", 0, 1 << 14),
     ("parallelism.world_size", 1, 1_000_000_000),
     ("parallelism.tensor_parallel", 1, 1_000_000_000),
     ("parallelism.pipeline_parallel", 1, 1_000_000_000),
@@ -105,7 +106,7 @@ DEFAULTS = {
         **dict.fromkeys(("value_head_size", "sliding_window", "learned_positions"), 0),
         "biases": False,
     },
-    "cluster": {"transport": "infiniband", "price_per_hour": None},
+    "cluster": {"transport": "infiniband", "nvlink_domain": 0, "price_per_hour": None},
     "cluster.gpu": {"memory": None, "memory_bandwidth": None, "power_limit": None},
     "parallelism": {
         "tensor_parallel": 1,

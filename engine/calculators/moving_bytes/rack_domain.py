@@ -1,0 +1,271 @@
+"""Rack domain: a job on racks of 72 when NVLink joins all of a rack, part of it, or one tray."""
+
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Annotated
+
+from engine.catalog.nodes import NODES
+from engine.core.inputs import Choice
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.text import Text
+from engine.core.units import (
+    BANDWIDTH,
+    COUNT,
+    GB,
+    SECONDS,
+    Bandwidth,
+    Bytes,
+    Count,
+    Ratio,
+    Seconds,
+    Share,
+)
+from engine.core.views import Axis, Badge, Bar, Bars, Lines, Point, Segment, Series
+from engine.form import short_job
+from engine.form.adjusted_inputs import with_changes
+from engine.form.fields import ExpertExchange, OwnConstants
+from engine.form.run.prediction_text import value_with_range
+from engine.run.machines import cluster_of
+from engine.run.run import Run
+from engine.simulate.collectives.collective import collective_rank, collective_time
+from engine.simulate.layer.device_model import rank_group
+from engine.simulate.step.prediction_evidence import Evidence, evidence
+from engine.simulate.step.step_time import StepTime, step_time
+
+TITLE = "A rack, or eighteen hosts"
+QUESTION = "What does a job lose when NVLink does not join the trays of its rack?"
+HEADLINE = "step"
+# GPUs that NVLink joins: a rack as jobs use it, parts of one, a tray by itself.
+WHOLE: Count = 64
+DOMAINS: dict[str, str] = {
+    "64": "16 trays of a rack (64 GPUs)",
+    "32": "8 trays (32)",
+    "16": "4 trays (16)",
+    "8": "2 trays (8)",
+    "4": "each tray alone (4): NVLink between hosts is off",
+}
+RACKS = {key: node.name for key, node in NODES.items() if key.endswith("nvl72")}
+PRESETS = {
+    "NVLink between hosts is off": {},
+    "The whole rack": {"domain": "64"},
+    "405B, tensor parallelism of 8": {
+        "model": "llama-3-405b",
+        "tensor_parallel": 8,
+        "pipeline_parallel": 8,
+        "expert_parallel": 1,
+        "global_batch_size": 512,
+        "sequence_length": 8192,
+    },
+    "70B, nothing but data parallelism": {
+        "model": "llama-3-70b",
+        "pipeline_parallel": 1,
+        "expert_parallel": 1,
+        "zero_stage": "3",
+        "framework": "fsdp",
+        "global_batch_size": 512,
+    },
+}
+_TESTED: Bytes = 16 * GB
+_ASSUMES = (
+    "Ranks in the usual order: those of tensor, context and expert parallelism are neighbors.",
+    "Every GPU keeps its port to the network; what NVLink does not carry goes through it.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """The calculator's inputs."""
+
+    domain: Annotated[str, Choice(label="NVLink joins", cites=False, options=DOMAINS)] = "4"
+    machine: Annotated[str, Choice(label="Machine", options=RACKS)] = "gb200-nvl72"
+    model: short_job.ModelName = "deepseek-v3"
+    world_size: short_job.WorldSize = 512
+    tensor_parallel: short_job.TensorParallel = 1
+    pipeline_parallel: short_job.PipelineParallel = 8
+    context_parallel: short_job.ContextParallel = 1
+    expert_parallel: short_job.ExpertParallel = 64
+    zero_stage: short_job.ZeroStage = "1"
+    micro_batch_size: short_job.MicroBatch = 1
+    global_batch_size: short_job.GlobalBatch = 4096
+    sequence_length: short_job.SequenceLength = 4096
+    precision: short_job.PrecisionName = "fp8"
+    recompute: short_job.RecomputeName = "full"
+    framework: short_job.FrameworkName = "megatron"
+    exchange: ExpertExchange = "hybridep"
+    own_constants: OwnConstants = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The job with the reader's domain and with a whole rack."""
+
+    evidence: Evidence
+    times: dict[Count, StepTime]
+    changes: tuple[Text, ...]
+    step: Annotated[Seconds, Output("Step", note="{whole} with the whole rack", color="compute")]
+    whole: Seconds
+    slower: Annotated[
+        Ratio, Output("Over the step with the whole rack", color="bad", assumes=_ASSUMES)
+    ]
+    exchange: Annotated[
+        Seconds,
+        Output(
+            "Exchange of tokens in it",
+            note="{exchange_whole} with the whole rack",
+            color="communication",
+            assumes=_ASSUMES,
+        ),
+    ]
+    exchange_whole: Seconds
+    bus: Annotated[
+        Bandwidth,
+        Output(
+            "nccl-tests would show",
+            note="all_reduce_perf of {tested} on 64 GPUs; {bus_whole} with the whole rack",
+            color="communication",
+            assumes=("NCCL's choice by the forms that are fitted to measured curves.",),
+        ),
+    ]
+    bus_whole: Bandwidth
+    lost: Annotated[Share, Output("Speed that is lost", assumes=_ASSUMES)]
+    tested: Bytes = _TESTED
+
+
+def runs(inputs: Inputs) -> tuple[dict[Count, Run], tuple[Text, ...]]:
+    """Return the job by the GPUs that NVLink joins, and the changes that make it possible."""
+    node = NODES[inputs.machine]
+    run, changes = short_job.job_run_and_changes(
+        inputs,
+        gpu=node.gpu,
+        gpus_per_node=node.gpus_per_node,
+        nics_per_node=node.nics_per_node,
+        nic_bandwidth=node.nic_bandwidth,
+    )
+    training = replace(run.training, exchange=inputs.exchange)  # type: ignore[arg-type]
+    cluster = cluster_of(inputs.machine, inputs.own_constants)
+    return {
+        int(size): replace(
+            run, training=training, cluster=replace(cluster, nvlink_domain=int(size))
+        )
+        for size in DOMAINS
+    }, changes
+
+
+def bus_bandwidth(run: Run, ranks: Count = WHOLE) -> Bandwidth:
+    """Return what nccl-tests shows of an all-reduce: 2 (n - 1) / n of the bytes over the time."""
+    rank = collective_rank(run.cluster)
+    time = collective_time(rank, rank_group(rank, ranks, 1), _TESTED)
+    return 2 * (ranks - 1) / ranks * _TESTED / time
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the step with each size of the domain."""
+    jobs, changes = runs(inputs)
+    times = {
+        size: step_time(run.model, run.cluster, run.plan, run.training)
+        for size, run in jobs.items()
+    }
+    own = int(inputs.domain)
+    step, whole = times[own].total, times[WHOLE].total
+    return Result(
+        evidence=evidence(jobs[own]),
+        times=times,
+        changes=changes,
+        step=step,
+        whole=whole,
+        slower=step / whole,
+        exchange=times[own].expert_parallel,
+        exchange_whole=times[WHOLE].expert_parallel,
+        bus=bus_bandwidth(jobs[own]),
+        bus_whole=bus_bandwidth(jobs[WHOLE]),
+        lost=1 - whole / step,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    present = Presenter(inputs, result)
+    return {
+        "step": value_with_range(present, "step", result.evidence),
+        "verdict": with_changes(_verdict(present, inputs, result), result.changes),
+        "parts": partial(_parts, inputs, result),
+        **present.values("slower", "lost", "exchange", "bus"),
+        "curve": partial(_curve, inputs, result),
+    }
+
+
+def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    if int(inputs.domain) == WHOLE:
+        return Badge(
+            text="One NVLink domain",
+            sentence=present.say("All trays are joined. nccl-tests should show about {bus}."),
+            color="compute",
+        )
+    if result.slower < 1.01:
+        return Badge(
+            text="Hardly noticed",
+            sentence=present.say(
+                "The step is {slower} as long: what this job sends between trays hides behind its "
+                "computation, or is little. nccl-tests shows {bus}, where {bus_whole} are right."
+            ),
+            color="data",
+        )
+    return Badge(
+        text="The rack is lost",
+        sentence=present.say(
+            "The step is {slower} as long, and nothing fails. nccl-tests shows {bus}, where "
+            "{bus_whole} are right."
+        ),
+        color="bad",
+    )
+
+
+_SHOWN = (
+    ("compute", "computation", "compute"),
+    ("expert_parallel", "exchange of tokens", "communication"),
+    ("tensor_parallel", "tensor parallelism", "tensor"),
+    ("data_parallel", "data parallelism", "data"),
+    ("pipeline", "between stages", "pipeline"),
+)
+
+
+def _parts(inputs: Inputs, result: Result) -> Bars:
+    named = {name for name, _, _ in _SHOWN}
+    bars = []
+    for size, time in result.times.items():
+        parts = {field.name: float(getattr(time, field.name)) for field in fields(time)}
+        segments = [
+            Segment(key=name, label=label, value=parts[name], color=color)
+            for name, label, color in _SHOWN
+        ]
+        rest = sum(seconds for name, seconds in parts.items() if name not in named)
+        segments.append(Segment(key="rest", label="all else", value=rest, color="muted"))
+        you = " (you)" if size == int(inputs.domain) else ""
+        bars.append(Bar(key=str(size), label=f"{size} GPUs{you}", segments=tuple(segments)))
+    most = max(time.total for time in result.times.values())
+    return Bars(
+        title="The step by what NVLink joins",
+        axis=Axis(label="one step", quantity=SECONDS, low=0.0, high=1.08 * most),
+        bars=tuple(bars),
+    )
+
+
+def _curve(inputs: Inputs, result: Result) -> Lines:
+    jobs, _ = runs(inputs)
+    sizes = sorted(jobs)
+    speeds = tuple(bus_bandwidth(jobs[size]) for size in sizes)
+    return Lines(
+        title="What nccl-tests shows of 64 GPUs",
+        x=Axis(label="GPUs that NVLink joins", quantity=COUNT, low=4.0, high=64.0, scale="log"),
+        y=Axis(label="bus bandwidth", quantity=BANDWIDTH, low=0.0, high=1.1 * max(speeds)),
+        series=(
+            Series(
+                key="bus",
+                label="all-reduce, 16 GB",
+                x=tuple(map(float, sizes)),
+                y=speeds,
+                color="communication",
+            ),
+        ),
+        points=(Point(key="you", label="you", x=float(inputs.domain), y=result.bus),),
+    )
