@@ -107,16 +107,16 @@ class Result:
     slower: Annotated[
         Ratio, Output("Over the step with the whole rack", color="bad", assumes=_ASSUMES)
     ]
-    exchange: Annotated[
+    exchanged: Annotated[
         Seconds,
         Output(
             "Exchange of tokens in it",
-            note="{exchange_whole} with the whole rack",
+            note="{exchanged_whole} with the whole rack",
             color="communication",
             assumes=_ASSUMES,
         ),
     ]
-    exchange_whole: Seconds
+    exchanged_whole: Seconds
     bus: Annotated[
         Bandwidth,
         Output(
@@ -174,8 +174,8 @@ def solve(inputs: Inputs) -> Result:
         step=step,
         whole=whole,
         slower=step / whole,
-        exchange=times[own].expert_parallel,
-        exchange_whole=times[WHOLE].expert_parallel,
+        exchanged=times[own].expert_parallel,
+        exchanged_whole=times[WHOLE].expert_parallel,
         bus=bus_bandwidth(jobs[own]),
         bus_whole=bus_bandwidth(jobs[WHOLE]),
         lost=1 - whole / step,
@@ -189,7 +189,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "step": value_with_range(present, "step", result.evidence),
         "verdict": with_changes(_verdict(present, inputs, result), result.changes),
         "parts": partial(_parts, inputs, result),
-        **present.values("slower", "lost", "exchange", "bus"),
+        **present.values("slower", "lost", "exchanged", "bus"),
         "curve": partial(_curve, inputs, result),
     }
 
