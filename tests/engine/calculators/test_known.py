@@ -29,6 +29,7 @@ NO_STEP = {
     "run_cost": "tells the cost of a run, beside how published runs came out",
     "elasticities": "tells by how much a step changes",
     "gradient_sync": "has the estimate's step of a made-up model, and says that it has no range",
+    "layer_stages": "compares the stages of a pipeline with each other",
     "hybrid_measured": "shows each prediction beside what was measured of that very run",
     "memory_check": "compares what a GPU holds",
     "published_runs": "shows each prediction beside what was measured of that very run",
@@ -57,6 +58,7 @@ RANGED = (
         "checkpoint_lab",
         "lost_node",
         "rack_domain",
+        "layer_mix",
     ),
     *("muon_lab", "wire_types", "calibrate"),
 )
