@@ -111,7 +111,7 @@ Overhead = Annotated[
 Seed = Annotated[
     int,
     Number(
-        label="Throw of the dice",
+        label="Random seed",
         low=1,
         high=1000,
         whole=True,

@@ -345,7 +345,7 @@ def _way_table(present: Presenter, result: Result) -> Table:
         )
     return Table(
         title="Every way to shard this job",
-        columns=("Way", "States on each GPU", "Leaves each node", "States fit", "Beaten in both"),
+        columns=("Way", "States on each GPU", "Leaves each node", "States fit", "Worse in both"),
         rows=tuple(rows),
         caption=present.say(
             "HSDP with a number: that many of the {n} GPUs share one copy. Plain: nothing is "

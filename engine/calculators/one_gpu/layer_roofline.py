@@ -287,7 +287,7 @@ def operator_table(present: Presenter, result: Result) -> Table:
     )
 
 
-TITLE = "One layer under the roof"
+TITLE = "The roofline of one layer"
 QUESTION = "Which operators of a layer wait for memory, and what does fusion change?"
 HEADLINE = "time"
 EQUATIONS = ()

@@ -32,7 +32,7 @@ from engine.formulas.roofline import (
 )
 from engine.simulate.layer.enough_rows import compute_bound_rows
 
-TITLE = "A matrix product under the roof"
+TITLE = "The roofline of a matmul"
 QUESTION = "How many tokens does a weight matrix need before the tensor cores are the limit?"
 HEADLINE = "rate"
 EQUATIONS = (INTENSITY, PRODUCT_BYTES)

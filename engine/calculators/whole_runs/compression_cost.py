@@ -270,7 +270,7 @@ def table(present: Presenter, result: Result) -> Table:
     rows = (("all-reduce", result.now.dense), ("top-k", result.now.top_k))
     return Table(
         title="The three ways, at your number of GPUs",
-        columns=("Way", "Sent", "On the wire", "Compressing", "Sums on the way"),
+        columns=("Way", "Sent", "On the wire", "Compressing", "Reducible in transit"),
         rows=tuple(
             (
                 name,

@@ -56,7 +56,7 @@ class Inputs:
     ] = 20
     seed: Annotated[
         int,
-        Number(label="Throw of the dice", low=1, high=99, whole=True, help="Another life."),
+        Number(label="Random seed", low=1, high=99, whole=True, help="Another life."),
     ] = 3
 
 

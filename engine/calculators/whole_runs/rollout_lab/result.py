@@ -128,7 +128,7 @@ class Inputs:
         ),
     ] = 0.6
     seed: Annotated[
-        int, Number(label="Throw of the dice", low=1, high=1000, whole=True, advanced=True)
+        int, Number(label="Random seed", low=1, high=1000, whole=True, advanced=True)
     ] = 1
     own_constants: OwnConstants = ""
 
