@@ -185,7 +185,7 @@ def fine_tuning(job: FineTuningJob, method: Method) -> FineTuning:
 
     The update takes the time of the step's Adam in proportion to the bytes that it moves. Limits:
     paged states count as if all of them were on the host, and move there and back in each step at
-    the link's rate; nothing overlaps. The weights of QLoRA are unpacked at no cost.
+    the link's rate; nothing overlaps.
     """
     training, plan = _training(job, method), Plan(world_size=1, zero_stage=3)
     memory = adapter_memory(job.model, plan, training, method.trained, trapped=False)
@@ -217,6 +217,7 @@ def _training(job: FineTuningJob, method: Method) -> Training:
         framework="fsdp",
         lora_rank=0 if method.trained == "full" else job.lora_rank,
         lora_layers="all",
+        nf4_weights=method.trained == "qlora",
     )
 
 
