@@ -65,6 +65,7 @@ class Inputs:
             whole=True,
             symbol="w",
             help="Tokens that a layer with a window sees.",
+            advanced=True,
         ),
     ] = 1024
     machine: Annotated[
@@ -72,7 +73,12 @@ class Inputs:
     ] = "dgx-h200"
     gpus: Annotated[int, Number(label="GPUs", low=32, high=4096, scale="log2", whole=True)] = 64
     stages: Annotated[
-        str, Choice(label="Pipeline stages", options={n: n for n in ("1", "2", "4", "8", "16")})
+        str,
+        Choice(
+            label="Pipeline stages",
+            options={n: n for n in ("1", "2", "4", "8", "16")},
+            advanced=True,
+        ),
     ] = "1"
 
 

@@ -76,7 +76,7 @@ class Result:
         Ratio,
         Output(
             "Full attention everywhere costs",
-            note="times the operations of these layers",
+            note="as many operations as these layers",
             assumes=_COUNTED,
         ),
     ]
