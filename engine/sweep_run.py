@@ -1,18 +1,25 @@
 """`python -m engine sweep GRID.toml`: best plans for a grid of jobs, in many processes."""
 
 import argparse
+import csv
 import importlib
+import json
 import multiprocessing
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from engine.core.units import Count
+from engine.core.units import DAY, HOUR, Count
+from engine.form.memory_fit import tight_mark
+from engine.form.planner.plan_text import plan_name
 from engine.run.document import InputError
-from engine.run.sweep_grid import SweepPoint, read_grid
-from engine.sweep_files import append_to_journal, read_journal, write_tables
-from engine.sweep_point import point_rows
+from engine.run.plan_space import PlanningJob
+from engine.run.sweep_grid import SweepPoint, planner_request, read_grid
+from engine.simulate.memory.allocator import reported_bytes
+from engine.simulate.planner.evaluate import Candidate, candidate_run
+from engine.simulate.planner.search import fastest_plans
+from engine.simulate.step.step_range import step_range
 
 USAGE = "python -m engine sweep GRID.toml [--out STEM] [--workers N | --scheduler tcp://HOST:PORT]"
 _EXTRA = "pip install 'wallclock-training[sweep]'"
@@ -99,3 +106,125 @@ def _say(text: str) -> None:
 def _fail(problems: Sequence[str]) -> int:
     sys.stderr.write("".join(f"{problem}\n" for problem in problems))
     return 2
+
+
+# One point of a sweep: rows with the best plan of a job, one per price.
+
+_PLAN = (
+    "tensor_parallel",
+    "pipeline_parallel",
+    "virtual_pipeline",
+    "context_parallel",
+    "expert_parallel",
+    "expert_tensor_parallel",
+    "zero_stage",
+    "shard_group",
+)
+_TRAINING = ("framework", "precision", "micro_batch_size", "recompute", "schedule")
+_COLUMNS = (
+    *("plan", "step_time", "step_time_low", "step_time_high", "tokens_per_second_per_gpu"),
+    *("peak_memory", "days", *_PLAN, "data_parallel", *_TRAINING),
+)
+
+
+def point_rows(point: SweepPoint) -> list[dict[str, Any]]:
+    """Return the rows of a point in SI units, except days and prices per hour."""
+    job = planner_request(point).job
+    search = fastest_plans(job, 1)
+    plan: dict[str, Any] = dict.fromkeys(_COLUMNS)
+    if search.best:
+        plan |= _plan_columns(job, search.best[0], point.request["tokens"])
+    days = plan["days"]
+    return [
+        _job_columns(job, point)
+        | {"price": price * HOUR}
+        | plan
+        | {"cost": None if days is None else days * DAY * price * job.world_size}
+        for price in point.prices
+    ]
+
+
+def _job_columns(job: PlanningJob, point: SweepPoint) -> dict[str, Any]:
+    return {
+        "model": job.model.name,
+        "cluster": point.cluster,
+        "gpu": job.cluster.gpu.name,
+        "world_size": job.world_size,
+        "gpus_per_node": job.cluster.gpus_per_node,
+        "nics_per_node": job.cluster.nics_per_node,
+        "nic_bandwidth": job.cluster.nic_bandwidth,
+        "sequence_length": job.training.sequence_length,
+        "global_batch_size": job.training.global_batch_size,
+        "tokens": point.request["tokens"],
+        "kept_free": job.kept_free,
+    }
+
+
+def _plan_columns(job: PlanningJob, best: Candidate, tokens: int) -> dict[str, Any]:
+    batch = job.training.global_batch_size * job.training.sequence_length
+    low, high, _ = step_range(candidate_run(job, best.plan, best.training), best.step)
+    return {
+        "plan": plan_name(best.plan, best.training) + tight_mark(best.fit),
+        "step_time": best.step,
+        "step_time_low": low,
+        "step_time_high": high,
+        "tokens_per_second_per_gpu": batch / best.step / job.world_size,
+        "peak_memory": reported_bytes(best.memory, best.training),
+        "days": tokens / batch * best.step / DAY,
+        **{key: getattr(best.plan, key) for key in _PLAN},
+        "data_parallel": best.plan.data_parallel,
+        **{key: getattr(best.training, key) for key in _TRAINING},
+    }
+
+
+# Files of a sweep: a journal with a line per point, and the final tables.
+#
+# The journal is what a killed sweep goes on from. Each line is handed to the system at once, so
+# that it outlasts the process; a line that was cut off counts as not written.
+
+Row = Mapping[str, Any]
+
+
+def read_journal(path: str) -> dict[str, list[dict[str, Any]]]:
+    """Return rows by point key, and truncate an incomplete last line."""
+    rows_by_point: dict[str, list[dict[str, Any]]] = {}
+    with open(path, "a+b") as file:  # noqa: PTH123 (the engine knows no paths)
+        file.seek(0)
+        valid_bytes = 0
+        for line in file:
+            try:
+                entry = json.loads(line) if line.endswith(b"\n") else None
+            except ValueError:
+                entry = None
+            if entry is None:
+                break
+            rows_by_point[entry["key"]] = entry["rows"]
+            valid_bytes += len(line)
+        file.truncate(valid_bytes)
+    return rows_by_point
+
+
+def append_to_journal(path: str, key: str, rows: Sequence[Row]) -> None:
+    """Append the rows of a point to the journal in one write."""
+    line = json.dumps({"key": key, "rows": list(rows)}, ensure_ascii=False) + "\n"
+    with open(path, "ab", buffering=0) as file:  # noqa: PTH123
+        file.write(line.encode())
+
+
+def write_tables(stem: str, rows: Iterable[Row]) -> list[str]:
+    """Write the table as CSV and, where PyArrow is installed, as Parquet; return the files."""
+    table_rows = list(rows)
+    written = [f"{stem}.csv"]
+    with open(written[0], "w", newline="", encoding="utf-8") as file:  # noqa: PTH123
+        writer = csv.DictWriter(file, fieldnames=list(table_rows[0]))
+        writer.writeheader()
+        writer.writerows(table_rows)
+    # By name, since the engine runs without it: it belongs to the extra [sweep].
+    try:
+        arrow = importlib.import_module("pyarrow")
+        parquet = importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        return written
+    written.append(f"{stem}.parquet")
+    parquet.write_table(arrow.Table.from_pylist(table_rows), written[-1])
+    return written

@@ -18,8 +18,17 @@ from builder.core.problem import Problem
 from engine import calculator as calculators
 from engine.answer import solved_views
 from engine.calculator import Calculator, make
-from engine.core.input_errors import list_options, quote
-from engine.core.inputs import Choice, Field, InputError, Number, Scalar, Switch, Text
+from engine.core.inputs import (
+    Choice,
+    Field,
+    InputError,
+    Number,
+    Scalar,
+    Switch,
+    Text,
+    list_options,
+    quote,
+)
 from engine.core.numbers import format_value
 from engine.core.outputs import Output, UndeclaredName
 from engine.core.text import render_text

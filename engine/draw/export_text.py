@@ -16,7 +16,7 @@ from engine.core.views import Badge, Bars, Heatmap, Lines, Timeline, Value, View
 from engine.draw.chart_json import json_number
 from engine.draw.csv import csv_rows
 from engine.draw.escape import escape
-from engine.draw.responsive_tables import stays_on_line
+from engine.draw.fragments import stays_on_line
 
 Values = Mapping[str, Scalar]
 Views = Mapping[str, View]

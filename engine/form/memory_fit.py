@@ -5,9 +5,9 @@ from dataclasses import replace
 from engine.catalog.constants import TIGHT_RUNS
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, SHARE
-from engine.core.views import Badge
+from engine.core.views import Badge, Segment
 from engine.form.adjusted_inputs import join_sentences
-from engine.simulate.memory.allocator import MemoryFit, Verdict
+from engine.simulate.memory.allocator import Memory, MemoryFit, Verdict
 
 TITLES: dict[Verdict, str] = {
     "fits": "Fits",
@@ -65,3 +65,15 @@ def fit_badge(fit: MemoryFit, subject: str = "The rank that holds most") -> Badg
     )
     sentence = join_sentences((needs, over), [])
     return Badge(text=TITLES[fit.verdict], sentence=sentence, color="communication")
+
+
+# GPU memory as a stacked bar.
+
+_PARTS = ("parameters", "gradients", "optimizer", "activations", "buffers")
+
+
+def memory_segments(memory: Memory) -> tuple[Segment, ...]:
+    """Return the parts of a GPU's memory as segments of a bar."""
+    parts = [Segment(key=k, label=k, value=getattr(memory, k), color=k) for k in _PARTS]
+    reserve = Segment(key="reserve", label="reserve", value=memory.reserve, color="muted")
+    return (*parts, reserve)

@@ -46,8 +46,8 @@ def message_time(
     one after the other, without latencies. The first piece passes them so; each of the others
     follows it out of the slowest stage. One piece: every stage waits for the whole message. Very
     many: latency plus size over the slowest bandwidth, the formula of Hockney 1994.
-    `engine.simulate.network.message` gives the same by simulation. Limit: no other traffic, buffers
-    never full, no gap between pieces.
+    `engine.simulate.network.message_path` gives the same by simulation. Limit: no other traffic,
+    buffers never full, no gap between pieces.
     """
     return latency + passing / pieces + (pieces - 1) / pieces * size / slowest
 

@@ -37,7 +37,7 @@ from engine.simulate.collectives.collective import (
     collective_time,
     collective_times,
 )
-from engine.simulate.collectives.nccl_choice import place_collective
+from engine.simulate.collectives.nccl_effect import place_collective
 
 Document = Mapping[str, Any]
 Path = str | PathLike[str]

@@ -18,8 +18,14 @@ from engine.catalog.deepspeed_settings import (
 )
 from engine.core.closest_name import closest
 from engine.core.units import Count
-from engine.run.deepspeed_text import SettingLine
-from engine.run.deepspeed_values import ZERO, LintJob, ZeroValues, is_number, read_zero_values
+from engine.run.deepspeed_values import (
+    ZERO,
+    LintJob,
+    SettingLine,
+    ZeroValues,
+    is_number,
+    read_zero_values,
+)
 
 # Rules for single settings of a DeepSpeed JSON, each with a verdict and a sentence.
 

@@ -37,7 +37,6 @@ from engine.tiny.matrix import (
     split_rows,
     transposed_product,
 )
-from engine.tiny.norm import norm, norm_backward
 from engine.tiny.parts import (
     Tokens,
     backward,
@@ -45,6 +44,8 @@ from engine.tiny.parts import (
     feed_forward_half_backward,
     forward,
     loss,
+    norm,
+    norm_backward,
 )
 from engine.tiny.result import OPTIMIZER_NUMBERS, StateCounts, TrainingResult, sent_numbers
 

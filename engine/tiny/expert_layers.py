@@ -10,15 +10,15 @@ from engine.tiny.experts import (
     combine_backward,
     expert_backward,
     expert_weights,
+    feed_forward,
     route,
     route_backward,
     rows_for,
     scatter,
 )
-from engine.tiny.feed_forward import feed_forward
 from engine.tiny.layout import Weights
 from engine.tiny.matrix import Matrix, add, flatten_rows, split_rows
-from engine.tiny.norm import norm, norm_backward
+from engine.tiny.parts import norm, norm_backward
 
 Across = list[Matrix]
 # By rank, then by expert.

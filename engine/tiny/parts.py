@@ -3,6 +3,7 @@
 A part is the unit that pipelines place and sharding gathers: embedding, layer, output.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,17 +20,16 @@ from engine.tiny.attention import (
     project_backward,
     visible_keys,
 )
-from engine.tiny.experts import mixture, mixture_backward
-from engine.tiny.feed_forward import feed_forward, feed_forward_backward
+from engine.tiny.experts import feed_forward, feed_forward_backward, mixture, mixture_backward
 from engine.tiny.layout import EMBEDDING, OUTPUT, Weights
 from engine.tiny.matrix import (
     Matrix,
     add,
+    dot,
     product,
     product_transposed,
     transposed_product,
 )
-from engine.tiny.norm import norm, norm_backward
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,3 +197,35 @@ def feed_forward_half_backward(
         of_normed, gradients = feed_forward_backward(normed, weights, gradient)
     of_rows, gradients["mlp_norm"] = norm_backward(rows, weights["mlp_norm"], of_normed)
     return add(gradient, of_rows), gradients
+
+
+# RMSNorm: each row divided by its root mean square, then scaled (Zhang and Sennrich 2019).
+
+EPSILON = 1e-5
+
+
+def norm(rows: Matrix, scale: Matrix) -> Matrix:
+    """Return the normed rows [n, hidden]; `scale` is [1, hidden]."""
+    return [
+        [value * factor * weight for value, weight in zip(row, scale[0], strict=True)]
+        for row, factor in zip(rows, _factors(rows), strict=True)
+    ]
+
+
+def norm_backward(rows: Matrix, scale: Matrix, gradient: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the gradients of the rows [n, hidden] and of the scale [1, hidden]."""
+    back: Matrix = []
+    of_scale = [0.0] * len(scale[0])
+    for row, factor, upstream in zip(rows, _factors(rows), gradient, strict=True):
+        scaled = [up * weight for up, weight in zip(upstream, scale[0], strict=True)]
+        mean = dot(scaled, row) * factor**3 / len(row)
+        back.append([up * factor - value * mean for up, value in zip(scaled, row, strict=True)])
+        of_scale = [
+            known + up * value * factor
+            for known, up, value in zip(of_scale, upstream, row, strict=True)
+        ]
+    return back, [of_scale]
+
+
+def _factors(rows: Matrix) -> list[float]:
+    return [1 / math.sqrt(dot(row, row) / len(row) + EPSILON) for row in rows]

@@ -19,11 +19,10 @@ from engine.tiny.attention import (
     visible_keys,
 )
 from engine.tiny.exchange import Exchange
-from engine.tiny.feed_forward import feed_forward, feed_forward_backward
+from engine.tiny.experts import feed_forward, feed_forward_backward
 from engine.tiny.layout import EMBEDDING, OUTPUT, Parameters, Weights, layer_name
 from engine.tiny.matrix import Matrix, add, product, product_transposed, transposed_product
-from engine.tiny.norm import norm, norm_backward
-from engine.tiny.parts import Tokens
+from engine.tiny.parts import Tokens, norm, norm_backward
 
 # One matrix for each rank.
 Across = list[Matrix]

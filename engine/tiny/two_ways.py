@@ -17,9 +17,9 @@ from engine.tiny.layout import (
 )
 from engine.tiny.matrix import Matrix, Vector
 from engine.tiny.parts import Tokens, forward, token_rows
-from engine.tiny.pieces import cut_vector, rank_weights
 from engine.tiny.schemes.tensor_parallel import all_reduce_region
 from engine.tiny.tensor_layers import SplitModel, through_layers
+from engine.tiny.tensor_training import cut_vector, rank_weights
 
 RANKS: Count = 2
 _VOCABULARY: Count = 8

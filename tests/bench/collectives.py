@@ -4,12 +4,12 @@ import statistics
 import time
 from collections.abc import Callable
 
-from engine.simulate.collectives.cluster_all_to_all import direct_all_to_all
 from engine.simulate.collectives.cluster_collectives import (
     ClusterLayout,
     hierarchical_all_reduce,
     ring_all_reduce,
 )
+from engine.simulate.collectives.collective_comparison import direct_all_to_all
 from engine.simulate.collectives.collective_time import simulate_phases, time_phases
 from engine.simulate.network.topology import Topology
 

@@ -18,7 +18,7 @@ LAYERS = (
     {"calculator", "estimate", "import_run", "read_trace"},
     {"draw"},
     {"form"},
-    {"estimate_file", "plan_every", "sweep_files", "sweep_point"},
+    {"estimate_file", "plan_every"},
     {"calculators", "plan_run", "print_schema", "sweep_run"},
     {"budget"},
     {"answer"},

@@ -15,7 +15,7 @@ from pyarrow import parquet
 from engine.__main__ import main
 from engine.run.document import InputError
 from engine.run.sweep_grid import read_grid
-from engine.sweep_files import append_to_journal, read_journal
+from engine.sweep_run import append_to_journal, read_journal
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = {

@@ -10,7 +10,7 @@ from pathlib import Path
 from engine.catalog.models import MODELS
 from engine.form.sweep_sample import TEXT
 from engine.run.sweep_grid import read_grid
-from engine.sweep_point import point_rows
+from engine.sweep_run import point_rows
 
 SAMPLE = Path(__file__).parents[2] / "engine" / "form" / "sweep_sample.tsv"
 NAMES = {model.name: key for key, model in MODELS.items()}

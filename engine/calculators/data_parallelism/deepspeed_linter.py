@@ -18,8 +18,7 @@ from engine.form.sharded.knobs import KnobModel, KnobPort, knob_fields, knob_job
 from engine.form.sharded.lab import LabRanks, LabTokens
 from engine.formulas.parameters import total_parameters
 from engine.run.deepspeed_lint import LintMessage, lint
-from engine.run.deepspeed_text import read_settings
-from engine.run.deepspeed_values import LintJob, ZeroValues, read_zero_values
+from engine.run.deepspeed_values import LintJob, ZeroValues, read_settings, read_zero_values
 from engine.simulate.data_parallel.deepspeed_cost import (
     DeepSpeedCost,
     settings_cost,

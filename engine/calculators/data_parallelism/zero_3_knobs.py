@@ -45,17 +45,15 @@ from engine.form.sharded.lab import LabRanks, LabTokens, gradient_setting
 from engine.run.parallelism import GradientPrecision
 from engine.simulate.data_parallel.fetched_step import (
     BUCKET,
-    FetchedStep,
-    ReduceBuckets,
-    fetch_plan,
-    fetched_step,
-)
-from engine.simulate.data_parallel.parameter_fetch import (
     LIVE,
     PERSISTENT,
     PREFETCH,
     REUSE,
+    FetchedStep,
     FetchSettings,
+    ReduceBuckets,
+    fetch_plan,
+    fetched_step,
 )
 
 # name -> lowest and highest value of its slider

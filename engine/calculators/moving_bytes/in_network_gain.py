@@ -26,8 +26,11 @@ from engine.form.nccl_fields import difference_text
 from engine.formulas.bandwidth import Operation
 from engine.formulas.communication import in_network_gain
 from engine.simulate.collectives.collective import NCCL, collective_time
-from engine.simulate.collectives.nccl_choice import algorithm_times, place_collective
-from engine.simulate.collectives.nccl_effect import bus_bandwidth_of
+from engine.simulate.collectives.nccl_effect import (
+    algorithm_times,
+    bus_bandwidth_of,
+    place_collective,
+)
 
 MAX_GPUS = 8
 COLUMN = tuple(range(2, MAX_GPUS + 1))

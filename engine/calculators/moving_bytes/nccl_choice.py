@@ -42,15 +42,15 @@ from engine.form.collective_names import TESTED
 from engine.form.fields import OwnConstants
 from engine.form.nccl_fields import LARGEST, SMALLEST, Machine, Message, Nodes, size_text
 from engine.formulas.bandwidth import Operation
-from engine.simulate.collectives.nccl_choice import (
+from engine.simulate.collectives.nccl_effect import (
     CollectivePlacement,
     algorithm_times,
+    bus_bandwidth_of,
     chosen_algorithm,
     fastest_allowed,
     place_collective,
     reached_bandwidth,
 )
-from engine.simulate.collectives.nccl_effect import bus_bandwidth_of
 
 _RATIO = ("The time with the setting over the time without.",)
 OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce")

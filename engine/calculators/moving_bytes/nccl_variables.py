@@ -13,8 +13,13 @@ from engine.core.views import Badge, Table
 from engine.form.fields import OwnConstants
 from engine.form.nccl_fields import Machine, Message, Nodes
 from engine.formulas.bandwidth import Operation
-from engine.simulate.collectives.nccl_choice import charged_time, place_collective
-from engine.simulate.collectives.nccl_effect import CONDITION_NAMES, bus_bandwidth_of, changed_time
+from engine.simulate.collectives.nccl_effect import (
+    CONDITION_NAMES,
+    bus_bandwidth_of,
+    changed_time,
+    charged_time,
+    place_collective,
+)
 
 TITLE = "Variables of NCCL"
 QUESTION = "What does this variable do, and when should it never be set?"

@@ -24,9 +24,9 @@ from engine.core.units import (
     Share,
 )
 from engine.core.views import Citation, Published, Table
-from engine.form.message.inputs import HIGH, LARGE, LOW, MESSAGE, at, published
-from engine.form.message.inputs import PRESETS as WATERFALLS
-from engine.form.message.inputs import Inputs as Waterfall
+from engine.form.message import HIGH, LARGE, LOW, MESSAGE, at, published
+from engine.form.message import PRESETS as WATERFALLS
+from engine.form.message import Inputs as Waterfall
 from engine.formulas.message import MESSAGE_TIME
 
 _PUBLISHED_SOURCES = ("day1inference",)

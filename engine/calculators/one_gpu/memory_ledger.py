@@ -28,8 +28,7 @@ from engine.core.views import (
     Timeline,
 )
 from engine.form.fields import OwnConstants
-from engine.form.memory_bar import memory_segments
-from engine.form.memory_fit import fit_badge
+from engine.form.memory_fit import fit_badge, memory_segments
 from engine.formulas.activations import SINGLE
 from engine.formulas.operations import local_tokens
 from engine.formulas.parameters import total_parameters

@@ -24,8 +24,7 @@ from engine.core.views import (
     Segment,
     Table,
 )
-from engine.form.memory_bar import memory_segments
-from engine.form.memory_fit import TITLES, fit_badge
+from engine.form.memory_fit import TITLES, fit_badge, memory_segments
 from engine.form.missing_range import NO_RANGE
 from engine.simulate.memory.allocator import MemoryFit, memory_fit
 from engine.simulate.memory.fine_tuning import (

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.catalog.measured_timings import OWN_DATE, OWN_LAYERS
+from engine.catalog.measured_timings import LAYER_TIMES, OWN_DATE, OWN_LAYERS, SOURCE
 from engine.catalog.models import MODELS
-from engine.catalog.recompute_times import LAYER_TIMES, SOURCE
 from engine.core.inputs import Choice
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say

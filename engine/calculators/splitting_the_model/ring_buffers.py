@@ -11,8 +11,7 @@ from engine.core.text import say
 from engine.core.units import COUNT, MILLI, SECONDS, Count, Ratio, Seconds, Share
 from engine.core.views import Axis, Badge, Bar, Bars, Lane, Segment, Span, Timeline
 from engine.simulate.layer.attention_masks import Layout
-from engine.simulate.layer.ring_attention import RingRun, RingStep, simulate_ring
-from engine.simulate.layer.ring_layouts import step_shares
+from engine.simulate.layer.ring_layouts import RingRun, RingStep, simulate_ring, step_shares
 from engine.simulate.numerics.rng import normals, uniforms
 
 _STEP: Seconds = MILLI

@@ -48,8 +48,7 @@ from engine.formulas.goodput import (
 from engine.formulas.stragglers import normal
 from engine.simulate.job.failure_monte_carlo import SimulatedRuns, simulate_runs
 from engine.simulate.job.failure_process import CheckpointPolicy, simulated_goodput
-from engine.simulate.job.forecast import JobTerms, job_run
-from engine.simulate.job.whole_run import WholeRun
+from engine.simulate.job.forecast import JobTerms, WholeRun, job_run
 
 SHORTEST, LONGEST = 30.0, DAY
 INTERVALS = tuple(SHORTEST * (LONGEST / SHORTEST) ** (i / 48) for i in range(49))

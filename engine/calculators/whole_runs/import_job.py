@@ -27,10 +27,10 @@ from engine.core.units import (
 from engine.core.views import Axis, Bar, Bars, Challenge, Code, Condition, Receipt, Segment, Value
 from engine.form.fields import OwnConstants
 from engine.form.imported import exports, verdicts
-from engine.form.imported.job_targets import JobLinks, job_links
 from engine.form.imported.run_text import AS_SAID, parse_job_text
 from engine.form.imported.samples import SAMPLES
 from engine.form.imported.text_lines import lines_table
+from engine.form.imported.verdicts import JobLinks, job_links
 from engine.form.run import charts
 from engine.form.run.result import RunEstimate, run_estimate
 from engine.form.run.views import EQUATIONS as EQUATIONS

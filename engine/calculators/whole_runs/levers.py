@@ -13,7 +13,7 @@ from engine.form.what_if import views as shared
 from engine.form.what_if.inputs import PRESETS as PRESETS
 from engine.form.what_if.inputs import Inputs as Inputs
 from engine.form.what_if.inputs import run_and_changes
-from engine.form.what_if.model import Job, what_if_job
+from engine.form.what_if.views import Job, what_if_job
 from engine.formulas.amdahl import AMDAHL, amdahl
 from engine.simulate.step.what_if import run_step_time
 

@@ -10,9 +10,16 @@ from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, Count, Ratio
 from engine.core.views import Axis, Badge, Lines, Point, Rule, Series, Table
-from engine.tiny.orthogonal import CUBIC, MUON, Coefficients, newton_schulz, polynomial_iterates
-from engine.tiny.orthogonal import singular_values as singular_values_of
-from engine.tiny.whole_matrices import NAMES, momentum
+from engine.tiny.whole_matrices import (
+    CUBIC,
+    MUON,
+    NAMES,
+    Coefficients,
+    momentum,
+    newton_schulz,
+    polynomial_iterates,
+)
+from engine.tiny.whole_matrices import singular_values as singular_values_of
 
 TITLE = "Newton-Schulz, step by step"
 QUESTION = "Where do five steps take a singular value?"

@@ -20,15 +20,16 @@ from engine.core.units import (
     with_digits,
 )
 from engine.core.views import Badge, Challenge, Condition, Published, Table, Value
-from engine.form.overlap.charts import (
+from engine.form.overlap import FORMERLY as FORMERLY
+from engine.form.overlap import (
+    SCHEDULES,
+    overlap_run,
     residue_bars,
     schedule_timeline,
     schedules_timeline,
     step_bars,
 )
-from engine.form.overlap.inputs import FORMERLY as FORMERLY
-from engine.form.overlap.inputs import SCHEDULES, overlap_run
-from engine.form.overlap.inputs import Inputs as Inputs
+from engine.form.overlap import Inputs as Inputs
 from engine.form.run.prediction_text import no_range_assumptions
 from engine.formulas.overlap import hidden_share
 from engine.run.run import Run

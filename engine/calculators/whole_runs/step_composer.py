@@ -20,20 +20,18 @@ from engine.draw.stream_strip import Chip, strip_scene
 from engine.form.missing_range import NO_RANGE
 from engine.formulas.issue_order import LEAST_STEP
 from engine.simulate.streams.composed_step import (
-    ComposedStep,
-    LayerTimes,
-    compose_step,
-    operations_time,
-    path_communication,
-)
-from engine.simulate.streams.stream_account import Piece, exposed_pieces
-from engine.simulate.streams.stream_orders import (
     COMMUNICATION_ITEMS,
     COMPUTE_ITEMS,
     LAYERS,
+    ComposedStep,
+    LayerTimes,
     OrderPlan,
+    compose_step,
+    operations_time,
+    path_communication,
     plan_orders,
 )
+from engine.simulate.streams.stream_account import Piece, exposed_pieces
 from engine.simulate.streams.streams import COMPUTE, NETWORK
 
 REDUCE_FIRST = "-".join(COMMUNICATION_ITEMS)

@@ -20,8 +20,7 @@ from engine.core.views import (
     Series,
     Table,
 )
-from engine.form.memory_bar import memory_segments
-from engine.form.memory_fit import tight_mark, with_fit
+from engine.form.memory_fit import memory_segments, tight_mark, with_fit
 from engine.form.planner.answer import Answer
 from engine.form.planner.plan_bar import step_bar
 from engine.form.planner.plan_text import (

@@ -8,6 +8,7 @@ model under `text_config`; what a file leaves out is the default of its class, n
 
 from engine.catalog.mixers.mix import LayerSizes, mixed_model, size_problems
 from engine.catalog.models import Model
+from engine.run.document import model_contradictions
 from engine.run.importers.hugging_face_effects import unpriced_keys
 from engine.run.importers.hugging_face_experts import read_experts
 from engine.run.importers.hugging_face_flat import INNER, flatten_config, unsupported_reasons
@@ -28,7 +29,6 @@ from engine.run.importers.model_families import (
     learned_positions,
 )
 from engine.run.importers.model_shape import ALIASES, Config, ModelShape
-from engine.run.impossible_model import model_contradictions
 from engine.run.keys import MODEL
 from engine.run.values import format_value, printable_key, read_value
 

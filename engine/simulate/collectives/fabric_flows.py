@@ -5,16 +5,22 @@ from dataclasses import dataclass, replace
 
 from engine.catalog import transports
 from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
-from engine.simulate.collectives.cluster_all_to_all import direct_all_to_all
-from engine.simulate.collectives.cluster_collectives import ClusterLayout, intra_node_rings
-from engine.simulate.collectives.collective_comparison import LINK_KINDS, link_kind
+from engine.simulate.collectives.cluster_collectives import (
+    ClusterLayout,
+    aggregate_rails,
+    intra_node_rings,
+)
+from engine.simulate.collectives.collective_comparison import (
+    LINK_KINDS,
+    direct_all_to_all,
+    link_kind,
+)
 from engine.simulate.collectives.collective_time import (
     Phase,
     message_phase,
     simulate_phases,
     time_phases,
 )
-from engine.simulate.collectives.rail_aggregation import aggregate_rails
 from engine.simulate.network.fabric_design import Fabric
 from engine.simulate.network.fair_share import Link
 from engine.simulate.network.topology import PCIE, Topology

@@ -14,16 +14,14 @@ from engine.run.logs.nccl import NcclOutput
 from engine.run.logs.nccl_debug import NcclChoice
 from engine.run.logs.nccl_environment import EnvironmentVariable
 from engine.run.logs.nccl_tests import BenchmarkRow
-from engine.simulate.collectives.nccl_choice import (
+from engine.simulate.collectives.nccl_effect import (
     CollectivePlacement,
     algorithm_times,
+    bus_bandwidth_of,
+    changed_time,
     charged_time,
     chosen_algorithm,
     place_collective,
-)
-from engine.simulate.collectives.nccl_effect import (
-    bus_bandwidth_of,
-    changed_time,
     possible_conditions,
 )
 from engine.simulate.collectives.nccl_setting import (

@@ -6,9 +6,8 @@ from engine.catalog.models import MODELS
 from engine.core.units import Bytes, Parameters, Seconds
 from engine.formulas.states import MIXED_PRECISION, States, sharded_states
 from engine.run.deepspeed_values import ZeroValues
-from engine.simulate.data_parallel.fetched_step import ReduceBuckets, fetched_step
+from engine.simulate.data_parallel.fetched_step import FetchSettings, ReduceBuckets, fetched_step
 from engine.simulate.data_parallel.gradient_buckets import registration_order
-from engine.simulate.data_parallel.parameter_fetch import FetchSettings
 from engine.simulate.data_parallel.sharded_step import ShardedSetting, setting_run
 from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.layer.layer_exchange import HALF

@@ -12,8 +12,12 @@ from engine.catalog.models import Model
 from engine.core.units import Bandwidth, Bytes, Count, FlopRate, Seconds, Share
 from engine.run.parallelism import Plan, Training
 from engine.simulate.memory.allocator import Memory
-from engine.simulate.memory.memory_over_step import MemoryMoment, memory_over_step
-from engine.simulate.memory.saved_tensors import policy_drops, saved_layer
+from engine.simulate.memory.memory_over_step import (
+    MemoryMoment,
+    memory_over_step,
+    policy_drops,
+    saved_layer,
+)
 
 MICRO_BATCHES: Count = 2
 # Adam reads gradient, copy and moments and writes the last three and the parameter.

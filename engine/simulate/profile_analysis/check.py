@@ -9,11 +9,12 @@ from engine.run.traces.document import read_traces
 from engine.simulate.profile_analysis.account import ClassifiedTrace, TimeUse
 from engine.simulate.profile_analysis.collectives import (
     MatchedCollective,
+    TraceSteps,
     match_collectives,
+    trace_steps,
     wait_table,
 )
 from engine.simulate.profile_analysis.rules import parse_rules
-from engine.simulate.profile_analysis.steps import TraceSteps, trace_steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,8 @@ What layers keep between their passes was measured too, on one GPU.
 from dataclasses import dataclass, replace
 from functools import cache
 
-from engine.catalog.measured_timings import KeptLayer
+from engine.catalog.measured_timings import LAYER_TIMES, RUN, KeptLayer, LayerTimes
 from engine.catalog.models import MODELS
-from engine.catalog.recompute_times import LAYER_TIMES, RUN, LayerTimes
 from engine.core.units import Bytes, Ratio, Seconds
 from engine.formulas.activations import layer_memory
 from engine.run.parallelism import Plan, Training

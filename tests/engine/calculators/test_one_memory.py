@@ -23,8 +23,7 @@ from engine.run.parallelism import Plan, Training
 from engine.run.run import Run
 from engine.simulate.data_parallel.accumulation import accumulation_run
 from engine.simulate.memory.memory import rank_memory
-from engine.simulate.memory.memory_tiers import place_tensors
-from engine.simulate.memory.tiered_job import JobPlacement
+from engine.simulate.memory.memory_tiers import JobPlacement, place_tensors
 from engine.simulate.step.muon import scheme_plan
 from tests.each import each
 

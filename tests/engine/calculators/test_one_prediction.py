@@ -12,8 +12,7 @@ from itertools import product
 import pytest
 
 from engine.calculator import load, make
-from engine.core.input_errors import InputError
-from engine.core.inputs import Choice, Number
+from engine.core.inputs import Choice, InputError, Number
 from engine.form.run import prediction_text
 from engine.simulate.step.step_time import step_time
 from tests.engine.calculators.test_known import RANGED

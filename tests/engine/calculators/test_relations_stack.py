@@ -13,7 +13,7 @@ import pytest
 from engine.calculator import load
 from engine.core.text import render_text
 from engine.estimate import estimate
-from engine.form.overlap.inputs import SCHEDULES
+from engine.form.overlap import SCHEDULES
 from engine.form.run.form_values import inputs_of
 from engine.run.parallelism import num_microbatches
 from engine.run.stage_cut import uneven_pieces

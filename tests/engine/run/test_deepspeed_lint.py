@@ -4,8 +4,7 @@ import pytest
 
 from engine.core.inputs import InputError
 from engine.run.deepspeed_lint import lint
-from engine.run.deepspeed_text import read_settings
-from engine.run.deepspeed_values import LintJob, read_zero_values
+from engine.run.deepspeed_values import LintJob, read_settings, read_zero_values
 
 JOB = LintJob(parameters=8.03e9, hidden=4096, matrix=4096 * 1024, ranks=64)
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from engine.catalog.models import MODELS
-from engine.run.impossible_model import model_contradictions
+from engine.run.document import model_contradictions
 from tests.each import each
 
 PLAIN = MODELS["llama-3-8b"]  # a head has 4096 / 32 = 128 values

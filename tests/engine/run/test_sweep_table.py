@@ -10,7 +10,7 @@ from engine.form.sweep_sample import TEXT
 from engine.run.importers.import_report import TextError
 from engine.run.sweep_grid import read_grid
 from engine.run.sweep_table import MOST_ROWS, filter_jobs, pareto_front, read_sweep, sort_jobs
-from engine.sweep_point import point_rows
+from engine.sweep_run import point_rows
 from tests.engine.test_sweep import CLUSTER, GRID
 
 GRID_OF_ONE = GRID | {"models": ["llama-2-7b"], "clusters": [CLUSTER], "sequence_lengths": [4096]}

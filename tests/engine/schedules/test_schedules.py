@@ -26,10 +26,11 @@ from engine.core.pipeline_op import (
     rank_of,
     stage_of,
 )
-from engine.simulate.pipeline._pipeline_program import build_program, check_orders
 from engine.simulate.pipeline.pipeline import (
     PACKAGE,
     PipelineTimes,
+    build_program,
+    check_orders,
     compile_schedule,
     run_program,
     simulate,

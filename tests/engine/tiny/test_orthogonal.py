@@ -5,7 +5,7 @@ from math import isclose
 import pytest
 
 from engine.tiny.matrix import product_transposed
-from engine.tiny.orthogonal import (
+from engine.tiny.whole_matrices import (
     CUBIC,
     MUON,
     newton_schulz,

@@ -49,9 +49,10 @@ from engine.simulate.collectives.cluster_wires import (
     ring_tier_bytes,
     sent_bytes,
 )
-from engine.simulate.data_parallel.sync_step import (
+from engine.simulate.data_parallel.sync_streams import (
     GradientAllReduce,
     SyncJob,
+    SyncSpan,
     SyncStep,
     break_even,
     gradient_all_reduce,
@@ -59,10 +60,10 @@ from engine.simulate.data_parallel.sync_step import (
     reached_share,
     required_port,
     slower_passes,
+    sync_spans,
     sync_step,
     unasked,
 )
-from engine.simulate.data_parallel.sync_streams import SyncSpan, sync_spans
 
 
 def parts(present: Presenter, result: Result) -> Bars:

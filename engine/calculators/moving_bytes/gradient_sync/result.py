@@ -29,8 +29,13 @@ from engine.formulas.batch import usable_memory
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.run.software import DDP_BUCKET
 from engine.simulate.collectives.cluster_wires import TierBytes
-from engine.simulate.data_parallel.sync_step import GradientAllReduce, SyncJob, SyncStep, sync_step
-from engine.simulate.data_parallel.sync_streams import SyncSpan
+from engine.simulate.data_parallel.sync_streams import (
+    GradientAllReduce,
+    SyncJob,
+    SyncSpan,
+    SyncStep,
+    sync_step,
+)
 
 # The inputs of the gradient sync lab.
 

@@ -18,8 +18,8 @@ from engine.core.outputs import Presenter, Views
 from engine.core.text import say
 from engine.core.units import BYTES, KB, LINK_SPEED, MICRO, SECONDS, SHARE, Gbit, with_digits
 from engine.core.views import Badge, Challenge, Condition, Published, Table
-from engine.form.message.inputs import PRESETS as PRESETS
-from engine.form.message.inputs import PROTOCOLS, Inputs
+from engine.form.message import PRESETS as PRESETS
+from engine.form.message import PROTOCOLS, Inputs
 from engine.formulas.message import (
     BREAK_EVEN_SIZE,
     EFFECTIVE,

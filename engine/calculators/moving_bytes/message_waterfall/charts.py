@@ -23,7 +23,7 @@ from engine.core.views import (
     Table,
     Timeline,
 )
-from engine.form.message.inputs import HIGH, LOW, Inputs
+from engine.form.message import HIGH, LOW, Inputs
 from engine.simulate.network.message_path import PCIE_STAGES, MessageTiming
 
 

@@ -8,15 +8,20 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output
 from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share
-from engine.form.message.inputs import HIGH, LARGE, LOW, PROTOCOLS, Inputs, at, path_of, published
+from engine.form.message import HIGH, LARGE, LOW, PROTOCOLS, Inputs, at, path_of, published
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.message import break_even_size, effective_bandwidth, pcie_bytes
 from engine.formulas.overlap import exposed_time
 from engine.simulate.collectives.cluster_wires import cluster_wires
 from engine.simulate.collectives.collective import collective_time
 from engine.simulate.layer.device_model import RankRates, rank_group
-from engine.simulate.network.message import StageTransit, stage_transits
-from engine.simulate.network.message_path import SENT_RATIO, MessageTiming, message_timings
+from engine.simulate.network.message_path import (
+    SENT_RATIO,
+    MessageTiming,
+    StageTransit,
+    message_timings,
+    stage_transits,
+)
 from engine.simulate.step.exposed_exchange import bucketed_wait
 from engine.simulate.step.sharding_time import RankWeights, lengthened_pass
 

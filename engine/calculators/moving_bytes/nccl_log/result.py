@@ -18,8 +18,12 @@ from engine.run.logs.nccl import LONGEST_NCCL, NcclOutput, read_nccl
 from engine.run.logs.nccl_debug import NcclChoice
 from engine.run.logs.nccl_tests import BenchmarkRow
 from engine.simulate.collectives.nccl_check import NcclCheck, check_nccl, has_bus_factor
-from engine.simulate.collectives.nccl_choice import algorithm_times, charged_time, chosen_algorithm
-from engine.simulate.collectives.nccl_effect import bus_bandwidth_of
+from engine.simulate.collectives.nccl_effect import (
+    algorithm_times,
+    bus_bandwidth_of,
+    charged_time,
+    chosen_algorithm,
+)
 from engine.simulate.collectives.nccl_setting import NcclInputs
 
 # The inputs of the check of a text of NCCL.

@@ -19,7 +19,7 @@ from engine.core.views import (
     Shape,
     Table,
 )
-from engine.form.memory_bar import memory_segments
+from engine.form.memory_fit import memory_segments
 from engine.simulate.step.batch_search import Probe
 from engine.simulate.step.largest_batch import BatchFit
 

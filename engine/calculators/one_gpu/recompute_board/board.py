@@ -12,7 +12,7 @@ from engine.core.units import BYTES, COUNT, OPERATIONS
 from engine.core.views import Badge, Frame, Scene, Shape, Table
 from engine.draw.drag_handle import DragHandle
 from engine.form.memory_fit import fit_badge
-from engine.simulate.memory.saved_tensors import ANCHOR, SavedTensor
+from engine.simulate.memory.memory_over_step import ANCHOR, SavedTensor
 
 # A board of tiles that the reader keeps or drops: rows of operators, a tile for each tensor.
 

@@ -21,12 +21,14 @@ from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.memory.allocator import Memory, MemoryFit, memory_fit
 from engine.simulate.memory.memory import rank_memory
-from engine.simulate.memory.memory_over_step import MemoryMoment, memory_over_step, peak_moment
-from engine.simulate.memory.saved_tensors import (
+from engine.simulate.memory.memory_over_step import (
     ANCHOR,
+    MemoryMoment,
     SavedLayer,
+    memory_over_step,
     num_drop_sets,
     pareto_drop_sets,
+    peak_moment,
     policy_drops,
     saved_layer,
 )

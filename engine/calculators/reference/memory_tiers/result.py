@@ -24,12 +24,12 @@ from engine.formulas.offload import (
     overlapped_step_time,
 )
 from engine.simulate.memory.memory_tiers import (
+    JobPlacement,
     TierPlacement,
     place_tensors,
     shared_memory_bandwidth,
     tile_bytes,
 )
-from engine.simulate.memory.tiered_job import JobPlacement
 
 # The inputs of the memory tiers: the job, and where each of its tensors lives.
 

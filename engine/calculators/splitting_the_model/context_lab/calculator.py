@@ -42,7 +42,7 @@ from engine.core.views import (
     Series,
     Table,
 )
-from engine.form.memory_bar import memory_segments
+from engine.form.memory_fit import memory_segments
 from engine.form.run.prediction_text import value_with_range
 from engine.formulas.context import OVERLAP_TOKENS, RING_BUFFER, RING_STEP_BYTES
 

@@ -12,7 +12,7 @@ from engine.core.text import Text, say
 from engine.core.units import BYTES, SECONDS, SHARE, Count
 from engine.core.views import Axis, Bar, Bars, Frame, Rule, Scene, Shape
 from engine.draw.drag_handle import DragHandle
-from engine.form.memory_bar import memory_segments
+from engine.form.memory_fit import memory_segments
 from engine.simulate.memory.allocator import MemoryFit
 from engine.simulate.step.modeled_plan import ModeledPlan, PipelineStage
 

@@ -21,8 +21,7 @@ from engine.core.views import Advice, Badge, Challenge, Condition, Formula, Reme
 from engine.form.missing_range import NO_RANGE
 from engine.form.plural import pluralize
 from engine.formulas import pipeline, pipeline_idle
-from engine.simulate.pipeline.schedule_bench import ScheduleResult
-from engine.simulate.pipeline.schedule_case import ScheduleCase
+from engine.simulate.pipeline.schedule_bench import ScheduleCase, ScheduleResult
 from engine.simulate.pipeline.schedule_idle import IDLE
 
 TITLE = "Schedule lab"

@@ -17,23 +17,21 @@ from engine.simulate.pipeline.pipeline import PipelineRun
 from engine.simulate.pipeline.pipeline_measures import activation_timeline, peak_activations
 from engine.simulate.pipeline.schedule_bench import (
     MOST_MICROBATCHES,
+    ScheduleCase,
     ScheduleResult,
     bubble_curve,
     compare_schedules,
     feasible_setting,
+    frontier,
     measure_schedule,
     model_copies,
     num_operations,
-    schedule_result,
-    simulate_in_steps,
-)
-from engine.simulate.pipeline.schedule_case import (
-    ScheduleCase,
     part_layers,
     part_times,
+    schedule_result,
     schedule_titles,
+    simulate_in_steps,
 )
-from engine.simulate.pipeline.schedule_frontier import frontier
 from engine.simulate.pipeline.schedule_idle import closed_form_idle
 
 # Inputs of the schedule lab, and its schedules.

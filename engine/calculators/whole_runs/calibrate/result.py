@@ -20,7 +20,7 @@ from engine.run.logs.calibration import Timings
 from engine.run.logs.cluster_text import LONGEST_CLUSTER, ClusterMeasurements, read_cluster_text
 from engine.run.machines import cluster_of
 from engine.run.run import Run
-from engine.simulate.measured.calibration import Calibration, calibrate
+from engine.simulate.measured.calibration import Calibration, calibrate, synthetic_text
 from engine.simulate.measured.measured_cluster import (
     all_timings,
     fastest_rates,
@@ -30,7 +30,6 @@ from engine.simulate.measured.measured_cluster import (
     own_constants,
     with_log_pace,
 )
-from engine.simulate.measured.synthetic_timings import synthetic_text
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_range import step_range
 from engine.simulate.step.what_if import run_step_time

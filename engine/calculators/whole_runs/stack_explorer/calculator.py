@@ -48,7 +48,7 @@ from engine.core.views import (
     Value,
 )
 from engine.form.memory_fit import fit_badge
-from engine.form.overlap.charts import schedule_timeline
+from engine.form.overlap import schedule_timeline
 from engine.form.run import charts, verdicts
 from engine.form.run import views as run_views
 from engine.form.run.equations import MFU, STEP

@@ -26,16 +26,16 @@ from engine.core.units import (
 )
 from engine.form.fields import OwnConstants, PortsPerEight
 from engine.form.job_inputs import TRILLIONS
-from engine.form.message.inputs import MESSAGE
-from engine.form.overlap.inputs import SCHEDULES
+from engine.form.message import MESSAGE
+from engine.form.overlap import SCHEDULES
 from engine.form.price import PRICE
 from engine.form.run.result import RunEstimate, run_estimate
 from engine.form.saving_inputs import LLAMA3_MTBF, SECONDS
 from engine.form.what_if import inputs as _levers_inputs
 from engine.form.what_if.inputs import GPU_NAMES, MODEL_NAMES
 from engine.form.what_if.inputs import Inputs as JobInputs
-from engine.form.what_if.model import Job as Levers
-from engine.form.what_if.model import what_if_job as levers_of
+from engine.form.what_if.views import Job as Levers
+from engine.form.what_if.views import what_if_job as levers_of
 from engine.formulas.job import cost_of_tokens, token_rate
 from engine.run.run import Run
 from engine.simulate.layer.device_model import Axis, RankRates, rank_rates

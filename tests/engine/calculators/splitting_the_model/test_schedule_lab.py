@@ -17,10 +17,10 @@ from engine.simulate.pipeline.schedule_bench import (
     ScheduleResult,
     compare_schedules,
     feasible_setting,
+    frontier,
     schedule_result,
+    schedule_titles,
 )
-from engine.simulate.pipeline.schedule_case import schedule_titles
-from engine.simulate.pipeline.schedule_frontier import frontier
 
 LAB = load("schedule_lab")
 DEFAULTS = Inputs()

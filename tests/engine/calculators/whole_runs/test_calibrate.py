@@ -18,9 +18,9 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import achieved_shares
 from engine.catalog.reader_constants import NAMES, parse_constants
 from engine.core.views import CalculatorLink
-from engine.form.imported.job_targets import JOB_TARGETS, accepted_inputs
+from engine.form.imported.verdicts import JOB_TARGETS, accepted_inputs
 from engine.run.logs.calibration import read_calibration
-from engine.simulate.measured.synthetic_timings import KNOWN_CONSTANTS
+from engine.simulate.measured.calibration import KNOWN_CONSTANTS
 from tests.each import each
 
 ROOT = Path(__file__).parents[4]

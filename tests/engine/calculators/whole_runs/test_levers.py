@@ -5,7 +5,7 @@ import pytest
 from engine.calculator import load
 from engine.form.what_if.changes import LEVERS
 from engine.form.what_if.inputs import PRESETS, Inputs, run_and_changes
-from engine.form.what_if.model import what_if_job
+from engine.form.what_if.views import what_if_job
 from engine.formulas.amdahl import amdahl
 from engine.simulate.step.step_time import step_time
 from engine.simulate.step.what_if import hidden_communication

@@ -9,7 +9,7 @@ from engine.calculator import load
 from engine.calculators.whole_runs.overlap_schedules import PRESETS
 from engine.core.registry import module
 from engine.core.units import Gbit
-from engine.form.overlap.inputs import SCHEDULES, Inputs, overlap_run
+from engine.form.overlap import SCHEDULES, Inputs, overlap_run
 from engine.simulate.overlap.schedule_step import (
     schedule_outcome,
     schedule_outcomes,

@@ -12,14 +12,14 @@ from engine.calculator import load
 from engine.calculators.whole_runs.step_composer import PRESETS, Inputs, solve
 from engine.core.text import render_text
 from engine.core.units import MILLI
-from engine.simulate.streams.composed_step import path_communication
-from engine.simulate.streams.stream_orders import (
+from engine.simulate.streams.composed_step import (
     COMMUNICATION_ITEMS,
     COMPUTE_ITEMS,
     StreamOrders,
     deadlocked_heads,
     dependencies_of,
     needed_gathers,
+    path_communication,
 )
 
 START = Inputs()

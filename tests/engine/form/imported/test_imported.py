@@ -14,9 +14,9 @@ from engine.calculator import load
 from engine.core.inputs import InputError, Text
 from engine.estimate import estimate
 from engine.form.imported import exports, verdicts
-from engine.form.imported.job_targets import JOB_TARGETS, job_links, job_values
 from engine.form.imported.run_text import parse_job_text
 from engine.form.imported.samples import SAMPLES
+from engine.form.imported.verdicts import JOB_TARGETS, job_links, job_values
 from engine.form.text_validation import text_check
 from tests.engine.run.importers.fuzz import mutated
 

@@ -11,16 +11,20 @@ from engine.formulas.communication import (
     star_all_reduce_time,
 )
 from engine.formulas.hierarchy import hierarchical_all_reduce_time
-from engine.simulate.collectives.cluster_all_to_all import direct_all_to_all, two_level_all_to_all
 from engine.simulate.collectives.cluster_collectives import (
     ClusterLayout,
+    copy_to_rails,
     halving_doubling_all_reduce,
     hierarchical_all_reduce,
     in_switch_all_reduce,
     ring_all_reduce,
     tree_all_reduce,
 )
-from engine.simulate.collectives.collective_comparison import star_all_reduce
+from engine.simulate.collectives.collective_comparison import (
+    direct_all_to_all,
+    star_all_reduce,
+    two_level_all_to_all,
+)
 from engine.simulate.collectives.collective_execution import run_collective
 from engine.simulate.collectives.collective_time import (
     message_phase,
@@ -31,7 +35,6 @@ from engine.simulate.collectives.collective_time import (
 from engine.simulate.collectives.collective_trace import port_bytes
 from engine.simulate.collectives.collective_trace import synchronous_time as trace_time
 from engine.simulate.collectives.flow_aggregation import aggregate_flows
-from engine.simulate.collectives.rail_aggregation import copy_to_rails
 from engine.simulate.network.topology import Topology, route
 from tests.each import each
 

@@ -4,7 +4,7 @@ import pytest
 
 from engine.core.units import GB, GiB, KiB, MiB
 from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time
-from engine.simulate.collectives.nccl_choice import (
+from engine.simulate.collectives.nccl_effect import (
     algorithm_times,
     charged_time,
     fastest_allowed,

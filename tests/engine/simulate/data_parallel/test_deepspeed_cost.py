@@ -7,8 +7,7 @@ import pytest
 from engine.catalog.models import MODELS
 from engine.core.units import Gbit
 from engine.formulas.parameters import total_parameters
-from engine.run.deepspeed_text import read_settings
-from engine.run.deepspeed_values import LintJob, read_zero_values
+from engine.run.deepspeed_values import LintJob, read_settings, read_zero_values
 from engine.simulate.data_parallel.deepspeed_cost import settings_cost
 from engine.simulate.data_parallel.sharded_step import ShardedSetting, setting_run
 from engine.simulate.memory.memory import stage_states

@@ -9,9 +9,14 @@ from statistics import fmean
 import pytest
 
 from engine.run.parallelism import num_microbatches, sharding_ranks
-from engine.simulate.data_parallel.fetched_step import BUCKET, ReduceBuckets, play_fetches
+from engine.simulate.data_parallel.fetched_step import (
+    BUCKET,
+    FetchSettings,
+    ReduceBuckets,
+    fetch_schedule,
+    play_fetches,
+)
 from engine.simulate.data_parallel.gradient_buckets import ParameterTensor
-from engine.simulate.data_parallel.parameter_fetch import FetchSettings, fetch_schedule
 from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.step.published_runs import predictions
 from engine.simulate.step.stage_time import layer_costs

@@ -8,13 +8,13 @@ from engine.catalog.models import MODELS
 from engine.form.sharded.knobs import knob_job
 from engine.simulate.data_parallel import fetched_step
 from engine.simulate.data_parallel.deepspeed_cost import smallest_matrix
-from engine.simulate.data_parallel.fetched_step import ReduceBuckets
-from engine.simulate.data_parallel.gradient_buckets import registration_order
-from engine.simulate.data_parallel.parameter_fetch import (
+from engine.simulate.data_parallel.fetched_step import (
     FetchSettings,
+    ReduceBuckets,
     canonical_settings,
     fetch_schedule,
 )
+from engine.simulate.data_parallel.gradient_buckets import registration_order
 from engine.simulate.data_parallel.sharded_step import setting_run
 from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.step.step_time import step_time

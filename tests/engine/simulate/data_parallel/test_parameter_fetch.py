@@ -7,12 +7,12 @@ gave in its third step, its collectives replaced by notes of what they were call
 import pytest
 
 from engine.catalog.models import MODELS
-from engine.simulate.data_parallel.gradient_buckets import registration_order
-from engine.simulate.data_parallel.parameter_fetch import (
+from engine.simulate.data_parallel.fetched_step import (
     FetchSettings,
     fetch_schedule,
     gathered_elements,
 )
+from engine.simulate.data_parallel.gradient_buckets import registration_order
 
 SIZES = [tensor.parameters for tensor in registration_order(MODELS["llama-3-8b"])]
 

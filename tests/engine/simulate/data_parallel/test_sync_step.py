@@ -9,7 +9,7 @@ from engine.core.units import Gbit, MiB
 from engine.formulas.parameters import total_parameters
 from engine.run.software import DDP_BUCKET
 from engine.simulate.data_parallel.dense_shape import dense_shape
-from engine.simulate.data_parallel.sync_step import (
+from engine.simulate.data_parallel.sync_streams import (
     SyncJob,
     break_even,
     gradient_all_reduce,

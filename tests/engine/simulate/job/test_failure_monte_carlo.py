@@ -10,7 +10,7 @@ from engine.catalog.failure_reports import FAILURE_REPORTS
 from engine.core.units import DAY, HOUR
 from engine.simulate.job.failure_monte_carlo import MOST_RUNS, simulate_runs
 from engine.simulate.job.failure_process import CheckpointPolicy, failure_gaps
-from engine.simulate.job.whole_run import whole_run
+from engine.simulate.job.forecast import whole_run
 from engine.simulate.numerics.rng import uniforms
 
 HABITS = CheckpointPolicy(interval=HOUR, checkpoint=60.0, restart=600.0, mtbf=49.5 * HOUR)

@@ -6,7 +6,7 @@ import pytest
 
 from engine.core.units import DAY, HOUR
 from engine.simulate.job.failure_process import CheckpointPolicy
-from engine.simulate.job.whole_run import whole_run
+from engine.simulate.job.forecast import whole_run
 
 DAILY = CheckpointPolicy(interval=HOUR, checkpoint=60.0, restart=600.0, mtbf=DAY)
 

@@ -24,7 +24,7 @@ from engine.simulate.layer.attention_masks import (
     visible_pairs,
     work_matrix,
 )
-from engine.simulate.layer.ring_attention import simulate_ring
+from engine.simulate.layer.ring_layouts import simulate_ring
 from tests.each import each
 
 LAYOUTS = ["contiguous", "striped", "zigzag"]

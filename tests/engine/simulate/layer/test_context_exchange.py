@@ -10,8 +10,7 @@ from engine.catalog.models import MODELS
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.collectives.measured_ring import modeled_rate
 from engine.simulate.layer.context_exchange import even_waits, ulysses_bytes
-from engine.simulate.layer.ring_attention import simulate_ring
-from engine.simulate.layer.ring_layouts import ring_waits, step_shares
+from engine.simulate.layer.ring_layouts import ring_waits, simulate_ring, step_shares
 from engine.simulate.step.context_job import (
     ContextJob,
     added_attention_time,

@@ -13,14 +13,16 @@ from engine.form.nccl_samples import SAMPLES
 from engine.run.logs.calibration import Timings, read_calibration
 from engine.run.logs.cluster_text import read_cluster_text
 from engine.run.machines import cluster_of
-from engine.simulate.measured.calibration import UNDER_POWER, calibrate, fit_products
-from engine.simulate.measured.measured_cluster import all_timings, machine_of_text
-from engine.simulate.measured.synthetic_timings import (
+from engine.simulate.measured.calibration import (
     KNOWN_CONSTANTS,
     SYNTHETIC_CLUSTER,
+    UNDER_POWER,
+    calibrate,
+    fit_products,
     script_output,
     synthetic_text,
 )
+from engine.simulate.measured.measured_cluster import all_timings, machine_of_text
 from tests.each import each
 
 NAMES = [field.name for field in fields(AchievedShares)]

@@ -4,8 +4,12 @@ import pytest
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hosts import CPU_ADAM
-from engine.simulate.memory.memory_tiers import place_tensors, shared_memory_bandwidth, tile_bytes
-from engine.simulate.memory.tiered_job import JobPlacement
+from engine.simulate.memory.memory_tiers import (
+    JobPlacement,
+    place_tensors,
+    shared_memory_bandwidth,
+    tile_bytes,
+)
 
 HBM = dict.fromkeys(
     ("parameters", "gradients", "master", "moments", "checkpoints", "logits"), "hbm"

@@ -9,15 +9,16 @@ from engine.catalog.models import MODELS
 from engine.formulas.activations import layer_memory
 from engine.run.parallelism import Plan, Training
 from engine.simulate.memory.memory import layer_memories
-from engine.simulate.memory.memory_over_step import memory_over_step, peak_moment
-from engine.simulate.memory.peak_activations import stage_activations
-from engine.simulate.memory.saved_tensors import (
+from engine.simulate.memory.memory_over_step import (
     ANCHOR,
+    memory_over_step,
     num_drop_sets,
     pareto_drop_sets,
+    peak_moment,
     policy_drops,
     saved_layer,
 )
+from engine.simulate.memory.peak_activations import stage_activations
 
 BASE = Training(micro_batch_size=1, global_batch_size=1, sequence_length=4096, framework="fsdp")
 PLAN = Plan(world_size=1)

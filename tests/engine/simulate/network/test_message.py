@@ -10,10 +10,9 @@ from engine.core.numbers import format_value
 from engine.core.text import render_text
 from engine.core.units import GB, MICRO, MILLI, KiB, MiB
 from engine.core.views import cell_text
-from engine.form.message.inputs import PRESETS, Inputs, at, path_of
+from engine.form.message import PRESETS, Inputs, at, path_of
 from engine.formulas.message import break_even_size, message_time
-from engine.simulate.network.message import Stage, stage_transits
-from engine.simulate.network.message_path import message_timings
+from engine.simulate.network.message_path import Stage, message_timings, stage_transits
 
 BASE = Inputs()
 PATHS = [

@@ -9,14 +9,15 @@ from engine.core.slices import run_to_end
 from engine.formulas.pipeline import bubble_share
 from engine.schedules import interleaved
 from engine.simulate.pipeline.schedule_bench import (
+    ScheduleCase,
     ScheduleResult,
     bubble_curve,
     compare_schedules,
     feasible_setting,
+    frontier,
     schedule_result,
+    schedule_titles,
 )
-from engine.simulate.pipeline.schedule_case import ScheduleCase, schedule_titles
-from engine.simulate.pipeline.schedule_frontier import frontier
 from engine.simulate.pipeline.schedule_idle import IDLE, closed_form_idle
 from tests.each import each
 

@@ -8,8 +8,8 @@ import pytest
 from engine.run.traces.document import read_traces
 from engine.run.traces.kineto import LONGEST_NAME
 from engine.simulate.profile_analysis.account import ClassifiedTrace
+from engine.simulate.profile_analysis.collectives import trace_steps
 from engine.simulate.profile_analysis.rules import RULES, UNKNOWN, parse_rules
-from engine.simulate.profile_analysis.steps import trace_steps
 from tests.engine.run.traces.files import DATA, fixture
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from engine.run.traces.document import read_traces
-from engine.simulate.profile_analysis.steps import find_period, trace_steps
+from engine.simulate.profile_analysis.collectives import find_period, trace_steps
 from tests.engine.run.traces.files import event, fixture, kineto, step
 
 

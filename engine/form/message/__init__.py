@@ -1,1 +1,0 @@
-"""Inputs shared by calculators of message latency."""

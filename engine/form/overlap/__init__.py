@@ -1,1 +1,0 @@
-"""Inputs and charts shared by the overlap calculators."""
