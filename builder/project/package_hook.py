@@ -98,7 +98,7 @@ def write_site_package(root: Path, target: Path) -> list[Path]:
     """Write the generator with its engine and theme; return the files, sorted."""
     for name in ("engine", "builder", "theme"):
         shutil.copytree(root / name, target / name, ignore=_LEFT_OUT)
-    shutil.move(target / "builder/project/installed.py", target / "__init__.py")
+    shutil.move(target / "builder/cli/installed.py", target / "__init__.py")
     return _files(target)
 
 

@@ -27,7 +27,7 @@ from engine.core.views import (
 from engine.form.memory_fit import TITLES, fit_badge, memory_segments
 from engine.form.missing_range import NO_RANGE
 from engine.simulate.memory.allocator import MemoryFit, memory_fit
-from engine.simulate.memory.fine_tuning import (
+from engine.simulate.step.fine_tuning import (
     METHODS,
     FineTuning,
     FineTuningJob,

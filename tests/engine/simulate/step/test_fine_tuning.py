@@ -10,7 +10,7 @@ from engine.catalog.models import MODELS
 from engine.core.units import GB
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.memory.fine_tuning import METHODS, FineTuningJob, fine_tuning
+from engine.simulate.step.fine_tuning import METHODS, FineTuningJob, fine_tuning
 from engine.simulate.step.step_time import step_time
 from tests.each import each
 
