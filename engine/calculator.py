@@ -7,7 +7,7 @@ frozen record of the numbers to show, and `views(inputs, result)`, which tells t
 nothing. Optional: `PRESETS` (name -> changed inputs), `EQUATIONS` (every equation its receipts can
 show), `search(inputs)` (what `solve` does, in slices, where it takes long), `SMALL` (inputs at
 which a search is short), `FORMERLY` (name that an input once had -> its name today, "" if there is
-no such input any more).
+no such input any more), `GROUPS` (heading -> the folded inputs under it, of a form with many).
 """
 
 import importlib
@@ -47,6 +47,7 @@ class Calculator:
     presets: Mapping[str, Mapping[str, Scalar]]
     equations: tuple[Equation, ...]
     formerly: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     small: Mapping[str, Scalar] = field(default_factory=dict)
     search: Callable[[Any], Slices[Any]] | None = None
 
@@ -176,6 +177,7 @@ def load(name: str) -> Calculator:
         presets=getattr(module, "PRESETS", {}),
         equations=getattr(module, "EQUATIONS", ()),
         formerly=getattr(module, "FORMERLY", {}),
+        groups=getattr(module, "GROUPS", {}),
         small=getattr(module, "SMALL", {}),
         search=getattr(module, "search", None),
     )

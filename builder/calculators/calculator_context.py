@@ -216,6 +216,7 @@ class CalculatorContext:
 
     Attributes:
         headline: the output that the reader decides by.
+        groups: heading -> names of folded inputs; empty where few are folded.
         outputs: name -> view JSON.
         presets: {"title", "values": {input: SI text}} each.
         reply: the engine's reply for the defaults; extra holds receipts, charts as tables and in
@@ -232,6 +233,7 @@ class CalculatorContext:
     question: str
     headline: str
     fields: tuple[InputContext, ...]
+    groups: Mapping[str, tuple[str, ...]]
     outputs: Mapping[str, dict[str, Any]]
     presets: tuple[dict[str, Any], ...]
     reply: Mapping[str, Any]
@@ -240,6 +242,17 @@ class CalculatorContext:
     sources: Mapping[str, tuple[str, ...]]
     job: tuple[str, ...]
     searches: bool
+
+    @property
+    def folds(self) -> tuple[tuple[str, tuple[InputContext, ...]], ...]:
+        """Return the folded inputs under their headings, or all under one; nothing without any."""
+        folded = {field.name: field for field in self.fields if field.advanced}
+        groups = self.groups or {"More inputs": tuple(folded)}
+        return tuple(
+            (title, tuple(folded[name] for name in names))
+            for title, names in groups.items()
+            if names
+        )
 
 
 def source_path(name: str) -> str:
@@ -290,6 +303,7 @@ def load_without_sources(name: str, takes: str = "") -> tuple[CalculatorContext,
             input_context(key, declared, result["inputs"][key])
             for key, declared in calculator.fields.items()
         ),
+        groups=calculator.groups,
         outputs=result["outputs"],
         presets=tuple(
             {

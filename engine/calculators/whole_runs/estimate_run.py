@@ -1,10 +1,11 @@
 """Estimate a run: step time, memory and their breakdown, for any parallel plan."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Annotated, get_type_hints
 
 from engine.catalog.reported_runs import REPORTED, ReportedRun
-from engine.core.inputs import Scalar
+from engine.core.inputs import Choice, Number, Scalar
 from engine.core.lazy import Lazy
 from engine.core.outputs import Views
 from engine.core.text import Text, say
@@ -12,13 +13,59 @@ from engine.core.units import BYTES, RATIO, SECONDS, SHARE, TOKEN_RATE, Ratio
 from engine.core.views import Challenge, Citation, Condition, Table
 from engine.form.memory_fit import fit_badge
 from engine.form.run import charts, verdicts
-from engine.form.run.inputs import Inputs as Inputs
+from engine.form.run.inputs import Inputs as Form
 from engine.form.run.nearest_valid import nearest_run
 from engine.form.run.result import RunEstimate, run_estimate
 from engine.form.run.views import EQUATIONS as EQUATIONS
 from engine.form.run.views import estimate_values, peak_value
 from engine.run.run import Run
 
+_MARKS = get_type_hints(Form, include_extras=True)
+
+
+def _folded(name: str) -> Number | Choice:
+    """Return the declaration of an input, folded away until it is asked for."""
+    mark: Number | Choice = _MARKS[name].__metadata__[0]
+    return replace(mark, advanced=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs(Form):
+    """Inputs of a training run, ten of them in sight."""
+
+    virtual_pipeline: Annotated[int, _folded("virtual_pipeline")] = 5
+    context_parallel: Annotated[int, _folded("context_parallel")] = 2
+    expert_parallel: Annotated[int, _folded("expert_parallel")] = 1
+    recompute: Annotated[str, _folded("recompute")] = "none"
+    zero_stage: Annotated[str, _folded("zero_stage")] = "1"
+    half_gradients: Annotated[str, _folded("half_gradients")] = "off"
+
+
+GROUPS = {
+    "Model": (
+        *("num_layers", "hidden_size", "num_attention_heads", "num_key_value_heads"),
+        *("ffn_hidden_size", "vocab_size", "mlp", "tied_embeddings", "num_experts"),
+        *("experts_per_token", "num_shared_experts", "expert_ffn_hidden_size", "num_dense_layers"),
+        "lora_rank",
+    ),
+    "Machine": (
+        *("gpus_per_node", "nics_per_node", "nic_bandwidth", "own_peak", "own_peak_fp8"),
+        *("own_memory", "own_bandwidth", "own_scale_up", "own_constants"),
+    ),
+    "Split": (
+        *("virtual_pipeline", "context_parallel", "expert_parallel", "expert_tensor_parallel"),
+        *("schedule", "sequence_parallel", "zero_stage", "shard_group"),
+    ),
+    "Memory": (
+        *("recompute", "recompute_layers", "flash_attention", "half_gradients"),
+        *("quantized_weights", "quantized_once", "keeps_quantized_products"),
+        "fp8_activation_inputs",
+    ),
+    "Software": (
+        *("compiled", "overlap_gradient_reduce", "overlap_tensor_parallel"),
+        *("overlap_expert_parallel", "exchange", "cuda_graphs", "fused_experts", "eager_loss"),
+    ),
+}
 _FIGURES = {
     "step_time": ("Step", SECONDS),
     "token_rate": ("Tokens per second of a GPU", TOKEN_RATE),

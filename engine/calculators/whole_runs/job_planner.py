@@ -16,6 +16,7 @@ from engine.form.job_planner.inputs import Inputs as Inputs
 from engine.form.job_planner.inputs import request_text
 from engine.form.planner.plan_text import plan_name
 from engine.form.run.prediction_text import value_with_range
+from engine.form.short_job import Shape
 from engine.run.exporters.fully_sharded import torchtitan_toml
 from engine.run.exporters.megatron import megatron_arguments
 
@@ -24,6 +25,19 @@ QUESTION = "Which plan is the fastest for my job, how long does it take, and wha
 HEADLINE = "days"
 EQUATIONS = ()
 SMALL = {"world_size": 8}
+GROUPS = {
+    "The model, if it is your own": tuple(Shape.__dataclass_fields__),
+    "The job": ("global_batch_size", "lora_rank"),
+    "The machine, if it is your own": (
+        *("gpu", "own_peak", "own_peak_fp8", "own_memory", "own_bandwidth", "own_scale_up"),
+        *("gpus_per_node", "nics_per_node", "nic_bandwidth", "transport", "own_constants"),
+    ),
+    "The machine that is compared": ("other_world_size", "other_price"),
+    "The software": (
+        *("framework", "overlap_tensor_parallel", "overlap_expert_parallel", "exchange"),
+        *("cuda_graphs", "fused_experts"),
+    ),
+}
 _NO_PLAN = "no plan fits: no step runs"
 
 

@@ -60,7 +60,7 @@ _TRANSPORTS: Mapping[str, str] = {
     "efa-v4": "EFA of p6",
 }
 _NODE_NAMES = {key: node.name for key, node in EVERY_NODE.items()}
-_MACHINES = _NODE_NAMES | {OWN: "your own (more inputs)"}
+_MACHINES = _NODE_NAMES | {OWN: "your own (below)"}
 _MINE = "Of a machine of your own."
 _MODELS = short_job.ALL_MODELS | {key: model.name for key, model in RECENT_MODELS.items()}
 # What a job trains, and the settings of a run file that say so.

@@ -60,7 +60,7 @@ OwnTensor = Annotated[str, _axis("Tensor parallel")]
 OwnPipeline = Annotated[str, _axis("Pipeline parallel")]
 OwnContext = Annotated[str, _axis("Context parallel")]
 OwnPieces = Annotated[
-    str, Choice(label="Pieces per pipeline rank", options={n: n for n in ("1", "2", "4", "5", "8")})
+    str, Choice(label="Virtual stages per rank", options={n: n for n in ("1", "2", "4", "5", "8")})
 ]
 OwnMicroBatch = Annotated[
     str, Choice(label="Micro-batch", options={n: n for n in ("1", "2", "4", "8", "16")})

@@ -46,7 +46,7 @@ class Inputs:
     micro_batch_size: Annotated[int, _count("Micro-batch", 64)] = 1
     tensor_parallel: Annotated[int, _count("Tensor parallel", 64)] = 8
     pipeline_parallel: Annotated[int, _count("Pipeline parallel", 64)] = 4
-    virtual_pipeline: Annotated[int, _count("Pieces per pipeline rank", 16)] = 1
+    virtual_pipeline: Annotated[int, _count("Virtual stages per rank", 16)] = 1
     context_parallel: Annotated[int, _count("Context parallel", 64)] = 1
     expert_parallel: Annotated[int, _count("Expert parallel", 256)] = 1
     zero_stage: Annotated[

@@ -193,7 +193,7 @@ class Inputs:
     virtual_pipeline: Annotated[
         int,
         Number(
-            label="Pieces per pipeline rank",
+            label="Virtual stages per rank",
             low=2,
             high=16,
             whole=True,

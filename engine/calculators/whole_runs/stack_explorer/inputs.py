@@ -132,7 +132,7 @@ class Inputs:
     ] = 400 * Gbit
     tensor_parallel: Annotated[int, _count_input("Tensor parallel", 64)] = 8
     pipeline_parallel: Annotated[int, _count_input("Pipeline parallel", 64)] = 16
-    virtual_pipeline: Annotated[int, _count_input("Pieces per pipeline rank", 16)] = 8
+    virtual_pipeline: Annotated[int, _count_input("Virtual stages per rank", 16)] = 8
     context_parallel: Annotated[int, _count_input("Context parallel", 64)] = 1
     expert_parallel: Annotated[int, _count_input("Expert parallel", 256)] = 1
     micro_batch_size: Annotated[int, _count_input("Micro-batch", 64)] = 1
