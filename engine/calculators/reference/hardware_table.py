@@ -9,6 +9,7 @@ from engine.catalog.accelerators import ACCELERATORS, Gpu
 from engine.catalog.constants import ALLOWANCES
 from engine.catalog.device_memory import DEVICE_MEMORY, DeviceMemory
 from engine.catalog.hardware import LINKS, MEASURED, Link, MeasuredAllReduce
+from engine.catalog.more_nodes import EVERY_NODE
 from engine.catalog.nodes import NODES, Node
 from engine.catalog.transports import INFINIBAND, NVLINK
 from engine.core.inputs import BILLIONS, Choice, Number
@@ -217,7 +218,7 @@ def node_table() -> Table:
             "Checked",
             "Source",
         ),
-        rows=tuple(_node(node) for node in NODES.values()),
+        rows=tuple(_node(node) for node in EVERY_NODE.values()),
         caption="As the makers and the clouds state them. GPUs are those of one scale-up network.",
     )
 
