@@ -59,7 +59,7 @@ def memory_bars(estimate: RunEstimate) -> Bars:
     gpu, memory, room = estimate.run.cluster.gpu, estimate.held, estimate.fit.usable
     rule = Rule(key="usable", label=say("usable: {m}", m=(room, BYTES)), axis="x", at=room)
     return Bars(
-        title="What the rank that holds most holds",
+        title="What the rank with the most memory holds",
         axis=Axis(
             label="memory",
             quantity=BYTES,
