@@ -11,13 +11,15 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from builder.calculators import calculator_context
+from builder.calculators import author_checks, calculator_context
 from builder.calculators.calculator_context import CalculatorContext
 from builder.calculators.source_locations import SourceLocations
 from builder.core.problem import Problem
+from builder.core.time_limit import TooSlowError, time_limit
 from engine import calculator as calculators
 from engine.answer import solved_views
 from engine.calculator import Calculator, make
+from engine.core import active_project
 from engine.core.inputs import (
     Choice,
     Field,
@@ -244,6 +246,7 @@ def _colors_of_view(view: View) -> Iterator[str]:
         yield from (color for _, color in view.keys)
 
 
+OWN_PACKAGE = "engine"
 _INPUT_KINDS = "Number, Choice, Switch, Order, Text or Compact"
 _FROZEN_DATACLASS = "@dataclass(frozen=True, slots=True, kw_only=True)"
 
@@ -273,7 +276,12 @@ def load_checked(name: str, takes: str = "") -> tuple[CalculatorContext, list[Pr
         [*_default_problems(calculator, locations), *_preset_problems(calculator, locations)]
     )
     try:
-        context, problems = calculator_context.load_without_sources(name, takes)
+        with time_limit():
+            views = solved_views(name, make(calculator, calculator.defaults)).compute()
+            _raise_if_any([*author_checks.size_problems(views, locations)])
+            context, problems = calculator_context.load_without_sources(name, takes)
+    except (InvalidCalculator, TooSlowError):
+        raise
     except UndeclaredName as error:
         if error.equation:
             location = locations.find_text(error.name, error.equation)
@@ -288,6 +296,11 @@ def load_checked(name: str, takes: str = "") -> tuple[CalculatorContext, list[Pr
             *view_problems(calculator, context.views, locations),
         ]
     )
+    if active_project.package() != OWN_PACKAGE:  # what the generator's own tests try
+        source = calculator_context.source_path(name)
+        _raise_if_any([*author_checks.symbol_problems(calculator, context.views, locations)])
+        with time_limit():
+            _raise_if_any([*author_checks.trial_problems(calculator, source, locations)])
     return context, [*problems, *challenge_problems(calculator, context.views, locations)]
 
 

@@ -4,15 +4,25 @@ import ast
 import sys
 from functools import lru_cache, partial
 
+from builder.calculators.author_checks import source_faults
 from builder.core import module_imports
 from builder.core.build_cache import BuildCache
-from builder.core.folders import FileStamps, Folders, digest, digest_of_files, file_stamps, files
+from builder.core.folders import (
+    GENERATOR,
+    FileStamps,
+    Folders,
+    digest,
+    digest_of_files,
+    file_stamps,
+    files,
+)
 from builder.core.module_imports import statements
 from builder.core.problem import Problem
 from builder.core.process_pool import ProcessPool
 from builder.core.text_files import read_text
 
 _ALLOWED_MODULES = ("__future__", *sys.stdlib_module_names)
+CALCULATORS = "calculators"
 SERIAL_LIMIT = 64  # up to this many files are parsed without other processes
 LineMessage = tuple[int, str]  # line, message
 
@@ -38,8 +48,20 @@ def problems(folders: Folders, cache: BuildCache, pool: ProcessPool) -> list[Pro
 
         for name, messages in cache.get_many(keys, check_files).items():
             known_problems += [Problem(names[name], *fault) for fault in messages]
+        known_problems += [
+            Problem(source, *fault)
+            for source, text in texts.items()
+            if _is_authors(folders, source)
+            for fault in source_faults(text)
+        ]
         cache.keep_in_process("engine's files", key, known_problems, keys)
     return known_problems
+
+
+def _is_authors(folders: Folders, source: str) -> bool:
+    """Return whether a file is an author's: of a calculator, or anywhere in a project's package."""
+    is_own_engine = folders.engine == GENERATOR / "engine"
+    return f"/{CALCULATORS}/" in source or not (is_own_engine or source.endswith("__main__.py"))
 
 
 def _unreadable_problems(folders: Folders, texts: dict[str, str]) -> list[Problem]:

@@ -44,6 +44,7 @@ def activate_project(root: Path, cache: Path | None = None) -> Folders:
             sys.path.append(folder)
             _added_paths.append(folder)
     project_paths = replace(project_paths, groups=wheels.groups)
+    _refuse_duplicate_names(project.calculators)
     theme_overlay.update_overlay(project_paths)
     return project_paths
 
@@ -58,6 +59,17 @@ def _refuse_taken_package_name(root: Path, name: str) -> None:
         raise ProjectError(
             [Problem(FILE, project_file.line_in_project_file(root, "engine"), message)]
         )
+
+
+def _refuse_duplicate_names(package: str) -> None:
+    """Raise an error if two rooms hold a calculator of one name, which is its address."""
+    try:
+        registry.module_tree(package, calculator.PACKAGE_MODULE)
+    except LookupError as error:
+        path = str(error).rpartition(" ")[2].replace(".", "/") + ".py"
+        raise ProjectError([Problem(path, 1, f"the name {error}; give one another")]) from None
+    except Exception:  # whatever an author's code may raise; told where calculators are loaded
+        return
 
 
 def _deactivate() -> None:
