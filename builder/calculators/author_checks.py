@@ -160,7 +160,7 @@ def trial_problems(
                 raise
             except Exception as error:  # whatever an author's code may raise
                 told = error_locations.calculator_problem(calculator.name, source, error)
-                shown = field.show(value)  # type: ignore[arg-type]
+                shown = field.show(value)
                 yield Problem(told.path, told.line, f"{told.message}, with {name} = {shown}")
                 break
 
