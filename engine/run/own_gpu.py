@@ -5,11 +5,11 @@ for bytes. Products reach the shares of an H100, and the range says that this is
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from engine.catalog.accelerators import Gpu
 from engine.core.units import GB, TERA, Bandwidth, Bytes, FlopRate, Ratio, Seconds
-from engine.run.values import format_value, report_unknown_keys
+from engine.run.values import format_value, in_si, report_unknown_keys
 
 NAME = "your own accelerator"
 PRECISIONS = ("bf16", "fp16", "fp8", "fp4")
@@ -87,9 +87,10 @@ def _read_number(key: str, section: Mapping[Any, Any], problems: list[str]) -> f
     low, high, default = RANGES[key]
     if key not in section and key not in _NEEDED:
         return default
-    value = section.get(key, ...)
+    given = section.get(key, ...)
+    value = in_si(key, given)
     if not _within(value, low, high) and not (key == "scale_up" and value == 0):
-        said = "missing" if value is ... else format_value(value)
+        said = "missing" if given is ... else format_value(given)
         unit = "bytes" if key == "memory" else "bytes/s"
         none = "0, or " if key == "scale_up" else ""
         problems.append(f"cluster.gpu.{key}: {said}; allowed: {none}{low:g} to {high:g} {unit}")
@@ -97,7 +98,7 @@ def _read_number(key: str, section: Mapping[Any, Any], problems: list[str]) -> f
     return float(value)
 
 
-def _within(value: object, low: float, high: float) -> bool:
+def _within(value: object, low: float, high: float) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
 
 

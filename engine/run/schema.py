@@ -20,7 +20,7 @@ from engine.run.layer_keys import LAYERS
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.run.plan_request import AXES, CHOSEN_WORDS, COUNTS, LARGEST, SETTINGS, TOKENS
 from engine.run.plan_space import PlanningJob
-from engine.run.values import Kind, Spec
+from engine.run.values import UNITS, Kind, Spec
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _UNITS: Mapping[str, str] = {
@@ -150,7 +150,7 @@ def request_help() -> str:
 
 
 def _help_lines() -> Iterator[str]:
-    yield "A request is one JSON object. All values are in SI units.\n"
+    yield "A request is one JSON object. All values are in SI units, or texts with their unit.\n"
     for key in request_schema()["properties"]:
         said, default = _TOP[key]
         yield _entry(key, said, default)
@@ -274,12 +274,19 @@ def _value(kind: Kind, key: str, said: str) -> dict[str, Any]:
     if kind is bool:
         return value | {"type": "boolean"}
     if isinstance(kind, float):
-        return value | {"type": "number", "exclusiveMinimum": kind, "maximum": 1e18}
+        return value | _or_text(key, {"type": "number", "exclusiveMinimum": kind, "maximum": 1e18})
     if words := _words(kind):
         return value | {"enum": list(words)}
     if not isinstance(kind, tuple):
         raise TypeError(kind)
-    return value | {"type": "integer", "minimum": kind[0], "maximum": kind[-1]}
+    return value | _or_text(key, {"type": "integer", "minimum": kind[0], "maximum": kind[-1]})
+
+
+def _or_text(key: str, number: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a number, which may be a text with a unit at some keys."""
+    if key not in UNITS:
+        return number
+    return {"anyOf": [number, {"type": "string", "examples": [UNITS[key][1]]}]}
 
 
 def _words(kind: Kind) -> tuple[str, ...]:
@@ -351,9 +358,10 @@ def _own_number(key: str) -> dict[str, Any]:
     low, high, default = own_gpu.RANGES[key]
     said = {"description": _with_unit(key, _SAID[key])}
     number = {"type": "number", "minimum": low, "maximum": high}
+    allowed = _or_text(key, number)
     if key == "scale_up":
-        return {**said, "anyOf": [{"const": 0}, number], "default": 0}
-    return said | number | ({"default": default} if default else {})
+        return {**said, "anyOf": [{"const": 0}, *allowed["anyOf"]], "default": 0}
+    return said | allowed | ({"default": default} if default else {})
 
 
 def _choices() -> dict[str, Any]:

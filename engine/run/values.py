@@ -25,6 +25,8 @@ UNITS: Mapping[str, tuple[Unit, str]] = {
     "nic_bandwidth": (GBITS, "400 Gb/s"),
     "memory": (GIGABYTES, "96 GB"),
     "memory_bandwidth": (GBYTES_PER_SECOND, "2.4 TB/s"),
+    "scale_up": (GBYTES_PER_SECOND, "450 GB/s"),
+    "pcie": (GBYTES_PER_SECOND, "63 GB/s"),
     "power_limit": (Unit(" W", 1, {"kW": 1e3}), "500 W"),
     "tokens": (BILLIONS, "15T"),
 }
@@ -95,31 +97,32 @@ def report_unknown_keys(
 
 def read_value(path: str, value: object, kind: Kind, problems: list[str]) -> Any:  # noqa: ANN401
     """Return a value, in SI units; append its problem, if any, to `problems`."""
-    unit, example = UNITS.get(path.rpartition(".")[2], (None, ""))
-    given = value
-    if unit and isinstance(value, str):
-        value = _si_value(value, unit)
+    key = path.rpartition(".")[2]
+    given, value = value, in_si(key, value)
     if not _matches_kind(value, kind):
         missing = "missing" if given is ... else format_value(given)
-        typed = unit and isinstance(given, str)
-        with_unit = f', or a text with its unit, such as "{example}"' if typed else ""
+        typed = key in UNITS and isinstance(given, str)
+        with_unit = f', or a text with its unit, such as "{UNITS[key][1]}"' if typed else ""
         problems.append(f"{path}: {missing}; allowed: {_allowed_values(kind)}{with_unit}")
     return value
 
 
-def _si_value(text: str, unit: Unit) -> float | str:
-    """Return a number with a unit in SI units; the text itself where it is none.
+def in_si(key: str, value: object) -> object:
+    """Return the value of a key, a text with a unit as a number in SI units.
 
     A number without a unit stays a text, since nobody can tell what it counts.
     """
+    if key not in UNITS or not isinstance(value, str):
+        return value
+    unit, text = UNITS[key][0], value
     units = {unit.text.strip(): unit.size, **unit.also}
     try:
-        value, bare = parse_number(text, 0.0, units), parse_number(text, 1.0, units)
+        number, bare = parse_number(text, 0.0, units), parse_number(text, 1.0, units)
     except ValueError:
         return text
-    if value != bare:
+    if number != bare:
         return text
-    return int(value) if value == int(value) else value
+    return int(number) if number == int(number) else number
 
 
 def _is_valid(section: Mapping[Any, Any], spec: Spec) -> bool:

@@ -168,3 +168,20 @@ def test_help_of_the_planner_is_printed(capsys):
         main(["plan", "--help"])
     assert left.value.code == 0
     assert request_help() in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_text_with_a_unit_is_read_and_allowed_by_the_schema(own):
+    gpu = {**OWN, "memory": "64 GB", "scale_up": "300 GB/s"} if own else {"like": "H100-SXM"}
+    cluster = {**GOOD["cluster"], "gpu": gpu, "nic_bandwidth": "400 Gb/s"}
+    run = {**GOOD, "cluster": cluster}
+    assert fits(run, run_schema())
+    assert read_run(run).cluster.nic_bandwidth == 50e9
+    assert read_run(run).cluster.gpu.memory == (64e9 if own else read_gpu_memory())
+    request = {**REQUEST, "tokens": "1T"}
+    assert fits(request, request_schema())
+    assert read_request(request).tokens == 10**12
+
+
+def read_gpu_memory():
+    return read_run(GOOD | {"cluster": {**GOOD["cluster"], "gpu": "H100-SXM"}}).cluster.gpu.memory
