@@ -232,7 +232,8 @@ def finish_llm_foundry(draft: RunDraft) -> None:
         return
     if notes.get("gpus"):
         draft.derive("parallelism.world_size", notes["gpus"], "compute.gpus")
-    world, micro, total = world_size(draft, 1), notes.get("micro", 1), notes["whole batch"]
+    micro, total = notes.get("micro", 1), notes["whole batch"]
+    world = world_size(draft, 1, total)
     if total % world:
         draft.contradictions.append(
             f"global_train_batch_size {total} is no multiple of {world} GPUs"

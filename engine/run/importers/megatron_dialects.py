@@ -14,6 +14,7 @@ from engine.run.importers.megatron_checks import (
 from engine.run.importers.megatron_derived import finish_megatron
 from engine.run.importers.shell import printed_arguments, script_flags
 from engine.run.importers.text_parts import without_comments
+from engine.run.importers.trainer import fitting_ranks
 
 
 def finish(draft: RunDraft) -> None:
@@ -59,7 +60,9 @@ def _derive_ranks(draft: RunDraft) -> None:
     experts = get("parallelism.expert_parallel") * get("parallelism.expert_tensor_parallel")
     stage = max(parts // get("parallelism.pipeline_parallel"), experts)
     least = get("parallelism.pipeline_parallel") * stage
-    world = -(-8 // least) * least
+    share = max(1, least // parts)
+    passes = get("training.global_batch_size", 0) // max(1, get("training.micro_batch_size", 1))
+    world = fitting_ranks(-(-8 // least), passes // share) * least
     draft.assume("parallelism.world_size", world, "no launcher says how many GPUs")
     world = draft.values["parallelism.world_size"]
     fault = check_world(draft, world)

@@ -12,14 +12,16 @@ from engine.run.importers.key_table import remark
 
 GENERATES = "reinforcement learning: the training pass alone is shown, without generation"
 _PAIRS = "a reference model beside the one that is trained; a sample counts as two sequences"
+_FREE = "a sample counts as two sequences"
 _HEAD = "another head and loss; a language model's are shown"
-_REWARDS = f"a sample counts as two sequences; {_HEAD}"
+_REWARDS = f"{_FREE}; {_HEAD}"
 _REFERENCE = "a reference model beside the one that is trained"
 _TEACHER = "a teacher beside the model that is trained"
 # Words of a name, what they say, and how many sequences a sample is.
 _WORDS = (
     (r"(?:grpo|ppo|rloo|gkd|xpo|nash|online[ _]dpo|reinforce|rlhf|rlvr)", GENERATES, 1),
-    (r"(?:dpo|orpo|cpo|simpo|ipo)", _PAIRS, 2),
+    (r"(?:orpo|cpo|simpo)", _FREE, 2),
+    (r"(?:dpo|ipo)", _PAIRS, 2),
     (r"(?:reward|rm|prm|orm)", _REWARDS, 2),
     (r"(?:kto|bco)", _REFERENCE, 1),
     (r"(?:distill?|distillation|kd)", _TEACHER, 1),
@@ -46,7 +48,8 @@ def derive_objective(draft: RunDraft) -> None:
     known = {"reinforcement", "sequences of a sample"} & set(notes)
     if "preferences" in notes and not known:
         notes["sequences of a sample"] = 2
-        remark(draft, "beta", "preferences", _PAIRS)
+        what = _FREE if notes.get("no reference") else _PAIRS
+        remark(draft, "beta", "preferences", what)
     elif "arguments class" not in notes and not known:
         for name, line in notes.get("programs", {}).items():
             if found := _objective(name):

@@ -230,7 +230,9 @@ def _length(draft: RunDraft, kind: str) -> None:
 def _batch(draft: RunDraft, kind: str) -> None:
     notes = draft.notes
     parts = draft.get("parallelism.tensor_parallel") * draft.get("parallelism.context_parallel")
-    ranks = world_size(draft, parts) // parts
+    whole = notes.get("whole batch", 128)
+    micro = notes.get("micro", 8 if kind in ("sft", "dpo", "kto", "kd") else 1)
+    ranks = world_size(draft, parts, whole // micro) // parts
     pairs = 2 if kind in ("dpo", "rm") else 1
     if pairs == 2:
         what = "a sample is two sequences; the pass of a reference, if there is one"
@@ -239,8 +241,6 @@ def _batch(draft: RunDraft, kind: str) -> None:
         remark(draft, "train_kto", "preferences", "the weights and the pass of a reference model")
     elif kind == "kd":
         remark(draft, "train_kd", "distillation", "the weights and the pass of the teacher")
-    whole = notes.get("whole batch", 128)
-    micro = notes.get("micro", 8 if kind in ("sft", "dpo", "kto", "kd") else 1)
     if whole % (micro * ranks):
         draft.contradictions.append(
             f"train_batch_size {whole} is no multiple of the micro-batch {micro} x {ranks} "

@@ -451,8 +451,19 @@ def _steps(draft: RunDraft, defaults: TrainerDefaults, ranks: int) -> int:
     return defaults.steps
 
 
-def world_size(draft: RunDraft, parts: int) -> int:
-    """Return the GPUs: as launched, as listed, or one node, which is said."""
+def fitting_ranks(ranks: int, batches: int) -> int:
+    """Return how many ranks, at most so many, share so many micro-batches evenly."""
+    return next((one for one in range(ranks, 1, -1) if batches % one == 0), 1) if batches else ranks
+
+
+def world_size(draft: RunDraft, parts: int, batches: int = 0) -> int:
+    """Return the GPUs: as launched, as listed, or one node at most, which is said.
+
+    Args:
+        draft: the run so far.
+        parts: GPUs that share a copy of the model.
+        batches: micro-batches of a step, which ranks that no text counts share; 0: of no matter.
+    """
     notes = draft.notes
     if "parallelism.world_size" not in draft.values:
         if "per_node" in notes:
@@ -462,7 +473,7 @@ def world_size(draft: RunDraft, parts: int) -> int:
             world = notes["nodes"] * 8
             draft.derive("parallelism.world_size", world, f"{notes['nodes']} nodes, taken with 8")
     if "parallelism.world_size" not in draft.values:
-        least = -(-8 // parts) * parts
+        least = fitting_ranks(-(-8 // parts), batches) * parts
         remark(
             draft, "world_size", least, f"no text says how many GPUs there are: {least} are shown"
         )

@@ -189,6 +189,12 @@ def _uses_adapters_of_llava(setting: Setting, draft: RunDraft) -> None:
     _uses_adapters(setting, draft)
 
 
+def _without_reference(setting: Setting, draft: RunDraft) -> None:
+    """Read a key of SimPO: preferences without a reference model."""
+    draft.notes["no reference"] = draft.notes["preferences"] = True
+    draft.report(setting, "understood", WORKED)
+
+
 def _preferences(setting: Setting, draft: RunDraft) -> None:
     """Read a key that trainers of preferences have; those of reinforcement learning too."""
     if is_absent(setting.value):
@@ -294,6 +300,8 @@ TABLE = KeyTable(
         "lora_dim": _lora_dim,
         "trainable": read_targets,  # of Chinese-LLaMA's scripts
         "lora_trainable": read_targets,
+        "gamma_beta_ratio": _without_reference,
+        "simpo_gamma": _without_reference,
         **dict.fromkeys(
             ("beta", "rpo_alpha", "loss_type", "precompute_ref_log_probs", "ref_model"),
             _preferences,

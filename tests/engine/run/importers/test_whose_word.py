@@ -694,3 +694,22 @@ CUT_LOSS = (
 @each("text", [LINEAR_LOSS, CUT_LOSS])
 def test_losses_that_keep_no_logits_are_told(text):
     assert any("keeps no logits" in said for said in import_run(text).warnings)
+
+
+def test_gpus_that_no_text_counts_share_the_batch():
+    found = import_run(f"python {GPT.replace('64', '4')} --vocab-size 32000")
+    assert not found.contradictions
+    assert found.document["parallelism"]["world_size"] == 4
+    assert import_run(f"python {GPT} --vocab-size 32000").document["parallelism"]["world_size"] == 8
+    foundry = (
+        "max_seq_len: 2048\nmodel:\n  name: hf_causal_lm\n"
+        "  pretrained_model_name_or_path: meta-llama/Llama-2-7b-hf\nglobal_train_batch_size: 6\n"
+        "device_train_microbatch_size: 1\nprecision: amp_bf16\n"
+    )
+    assert import_run(foundry).document["parallelism"]["world_size"] == 6
+
+
+def test_preferences_without_a_reference_name_none():
+    said = import_run(f"{TRAINER_YAML}beta: 2.5\ngamma_beta_ratio: 0.5\n").warnings
+    assert any("two sequences" in one for one in said)
+    assert not any("reference" in one for one in said)
