@@ -7,18 +7,20 @@ Request: {"calculator": name,
   "nudge":  {input: steps}  small steps from the value given above
   "fallback": true          use the default for a bad value instead of stopping
   "display": {"binary": bool, "both_ways": bool}
+  "kept": {input: text}     a state to compare with, SI; "ghosts": [output] its charts too
   "headline": true          make the headline too, whoever looks
   "short": true             leave out what a reader of files handed over: it came with this request
   "only": [output]          the outputs that somebody looks at; all, if it is not there
   "within": seconds         what would take longer is left for a later request
   "rest": true              one output is made however long it takes
   "want": {"receipts": [output], "spoken": [output], "table": [output], "csv": [output],
-           "trace": [output], "copy": [kind], "compare": [states]}}
+           "trace": [output], "copy": [kind], "compare": [request]}}
            spoken is a chart in words, trace a timeline for Perfetto, copy all of it as a text,
            compare several states as `engine.draw.state_comparison` takes them
 Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", "error"}},
   "problems": [text], "query": [[key, text]], "outputs": {name: view} or null, "extra": {...},
   "later": [output]         where something was left
+  "kept": {output: {"text", "change"} or view}   of the state to compare with
   "headline": output        its name, where it was asked for
   "progress": {"share": 0..1, "text"}   of a search that goes on: the same request again goes on
                             with it, until there are outputs}
@@ -81,13 +83,26 @@ def reply(request: Mapping[str, Any], clock: Clock | None = None) -> dict[str, A
         ),
     }
     later = {"later": shown.later} if shown.later else {}
+    kept = _kept_outputs(calculator, shown.views, display, request)
     headline = {"headline": calculator.headline} if request.get("headline") else {}
     return (
         answer_data
         | later
+        | kept
         | headline
         | ({"progress": _progress(shown.progress, display)} if shown.progress else {})
     )
+
+
+def _kept_outputs(
+    calculator: Calculator, now: Mapping[str, View], display: Display, request: Mapping[str, Any]
+) -> dict[str, Any]:
+    if "kept" not in request or not now:
+        return {}
+    from engine.draw.change import kept_outputs  # as little as that is needed at first
+
+    ghosts = request.get("ghosts", ())
+    return {"kept": kept_outputs(calculator, request["kept"], now, ghosts, display)}
 
 
 def _progress(progress: Progress, display: Display) -> dict[str, Any]:

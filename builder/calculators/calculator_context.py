@@ -80,7 +80,9 @@ class TextInputContext:
 class InputContext:
     """Template context of an input: `value` is its SI text, `position` 0 to 1 on a slider.
 
-    `position` is for numbers only; `also` maps an option to its name in other calculators.
+    `position` is for numbers only; `also` maps an option to its name in other calculators. `ruler`
+    is what a slider needs before the engine is there: size and text of the unit, low, high, whether
+    logarithmic; none where the unit depends on the number.
     """
 
     name: str
@@ -96,6 +98,7 @@ class InputContext:
     also: Mapping[str, str]
     range: str
     box: TextInputContext | None
+    ruler: tuple[float, str, float, float, bool] | None = None
 
     @property
     def initial_options(self) -> Mapping[str, str]:
@@ -128,7 +131,15 @@ def input_context(name: str, declared: Declaration, entry: Mapping[str, Any]) ->
         also={option: name for name, option in choice.also.items()} if choice else {},
         range=declared.range_words(),
         box=_text_input_context(declared) if isinstance(declared, Text) else None,
+        ruler=_ruler(declared) if isinstance(declared, Number) else None,
     )
+
+
+def _ruler(number: Number) -> tuple[float, str, float, float, bool] | None:
+    unit = number.unit
+    if unit.shown:
+        return None
+    return unit.size, unit.text, number.low, number.high, number.scale != "linear"
 
 
 def _text_input_context(declared: Text) -> TextInputContext:

@@ -106,6 +106,7 @@ def _example_with_source(match: re.Match[str]) -> str:
     return f"{marks} example\n{listing}\n\n{text}\n{marks}"
 
 
+_NUMBER_INPUT = re.compile(r'<input [^>]*data-of="(\w+)" type="text" inputmode="decimal"')
 _SHORT_CHOICE = re.compile(r'<select name="(\w+)" data-of="(\w+)" data-more')
 _WHOLE_CALCULATOR = re.compile(
     r'<section class="calculator(?: workbench)?" id="[\w-]+" data-calculator="(\w+)"'
@@ -237,7 +238,9 @@ def _receipts(state: RenderState, context: RenderContext) -> list[str]:
 
 
 def _deferred_parts(html: str, context: RenderContext) -> Iterator[str]:
-    """Yield the HTML that calculators load on first use: presets and long lists of options."""
+    """Yield the HTML that calculators load on first use: rulers, presets, long lists of options."""
+    for calculator in dict.fromkeys(_NUMBER_INPUT.findall(html)):
+        yield str(context.macros.rulers(context.load(calculator)))
     for calculator in dict.fromkeys(_WHOLE_CALCULATOR.findall(html)):
         if context.load(calculator).presets:
             yield str(context.macros.presets(context.load(calculator)))

@@ -308,7 +308,7 @@ def map_scene(
         height=round(grid.height + 26, 1),
         frames=tuple(frames),
         opening=_opening(frames),
-        caption="Point at a GPU: what lights up belongs to one of its groups. Step through the "
+        caption="Choose a GPU: what lights up belongs to one of its groups. Step through the "
         "axes, or play.",
     )
 

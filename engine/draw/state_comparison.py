@@ -1,10 +1,11 @@
 """Comparison of saved states of a calculator: differing inputs and numbers, step by step.
 
-The reader has named the states; between two of them the inputs are changed one after another, and
-the first number that differs is followed on its way.
+The reader has named the states. Of two the numbers stand with their change, the largest first; the
+inputs are changed one after another, and one number, the headline or any other, is followed.
 """
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from engine.core.inputs import InputError, Scalar, Text
 from engine.core.numbers import Display, format_value
 from engine.core.text import render_text
 from engine.core.views import Badge, Value, View
+from engine.draw.change import change_text, read_state, relative_size
 from engine.draw.escape import escape
 
 MAX_STEPS = 16  # changes that are followed one by one
@@ -33,32 +35,32 @@ def comparison_html(request: str, calculator: Calculator, display: Display) -> s
     """Return the comparison as an HTML fragment.
 
     Args:
-        request: JSON list of {"name": of the state, "values": {input: SI text}}.
+        request: JSON of {"states": [{"name": of the state, "values": {input: SI text}}],
+            "trace": the number that is followed from the first of two to the second, or ""}.
         calculator: whose states they are.
         display: how the reader wants numbers shown.
     """
-    states = [_state(calculator, state["name"], state["values"]) for state in json.loads(request)]
+    asked = json.loads(request)
+    states = [_state(calculator, state["name"], state["values"]) for state in asked["states"]]
     problems = [
         f"<p>{escape(f'{state.name}: {state.problem}')}</p>" for state in states if state.problem
     ]
     sound = [state for state in states if state.sound]
     inputs = _table("Input", sound, _inputs(calculator, sound))
-    numbers = _table("Number", sound, _numbers(sound, display))
+    numbers = (
+        _changes_html(sound[0], sound[1], display)
+        if len(sound) == 2
+        else _table("Number", sound, _numbers(sound, display))
+    )
     same = "" if inputs or len(sound) < 2 else "<p>These states have the same inputs.</p>"
-    return "".join([*problems, same, inputs, _steps_html(calculator, sound, display), numbers])
+    steps = _steps_html(calculator, sound, display, asked.get("trace", ""))
+    return "".join([*problems, same, numbers, steps, inputs])
 
 
 def _state(calculator: Calculator, name: str, texts: Mapping[str, str]) -> State:
     """Return the state; unknown or invalid inputs get their defaults."""
-    values: dict[str, Scalar] = dict(calculator.defaults)
-    problems, sound = [], True
-    for key, text in texts.items():
-        try:
-            if key not in calculator.fields:
-                raise InputError(f"there is no input '{key}' any more")
-            values[key] = calculator.fields[key].read(str(text), typed=False)
-        except InputError as error:
-            problems.append(str(error))
+    values, problems = read_state(calculator, texts)
+    sound = True
     try:
         views = _number_views(calculator.lazy(make(calculator, values)))
     except InputError as error:
@@ -129,13 +131,58 @@ def _html(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> str
     return f'<div class="scroll" tabindex="0">{table}<tbody>{lines}</tbody></table></div>'
 
 
-def _steps_html(calculator: Calculator, states: list[State], display: Display) -> str:
+def _changes_html(before: State, after: State, display: Display) -> str:
+    """Return the verdicts of two states and a table of their numbers, largest change first."""
+    names = dict.fromkeys((*before.views, *after.views))
+    pairs = [(name, before.views.get(name), after.views.get(name)) for name in names]
+    texts = [(name, old, new, _text(old, display), _text(new, display)) for name, old, new in pairs]
+    verdicts = "".join(
+        f"<p><strong>{escape(state.name)}</strong> {escape(text)}</p>"
+        for _, old, new, *both in texts
+        if both[0] != both[1] and isinstance(old or new, Badge)
+        for state, text in zip((before, after), both, strict=True)
+    )
+    rows = [
+        (_size(old, new), name, _label(old or new), then, now, _change(old, new))  # type: ignore[arg-type]
+        for name, old, new, then, now in texts
+        if then != now and isinstance(old or new, Value)
+    ]
+    if not rows:
+        return verdicts
+    lines = "".join(
+        f'<tr><th scope="row"><button type="button" data-trace="{escape(name)}">{escape(label)}'
+        f"</button></th><td>{escape(then)}</td><td>{escape(now)}</td><td>{escape(change)}</td></tr>"
+        for _, name, label, then, now, change in sorted(rows, key=lambda row: -row[0])
+    )
+    head = "".join(
+        f'<th scope="col">{escape(text)}</th>'
+        for text in ("Number", before.name, after.name, "Change")
+    )
+    return (
+        f'{verdicts}<div class="scroll" tabindex="0"><table><caption>Numbers that differ</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
+    )
+
+
+def _size(before: View | None, after: View | None) -> float:
+    both = isinstance(before, Value) and isinstance(after, Value)
+    return relative_size(before.value, after.value) if both else math.inf  # type: ignore[union-attr]
+
+
+def _change(before: View | None, after: View | None) -> str:
+    both = isinstance(before, Value) and isinstance(after, Value)
+    return change_text(before.value, after.value) if both else ""  # type: ignore[union-attr]
+
+
+def _steps_html(calculator: Calculator, states: list[State], display: Display, trace: str) -> str:
     """Return the change from the first of two states to the second, input by input."""
     if len(states) != 2:
         return ""
     before, after = states
     keys = _differing_inputs(calculator, states)
-    name = _first_difference(before, after, display)
+    differing = _differing_numbers(before, after, display)
+    asked = (trace, calculator.headline, *differing)
+    name = next((name for name in asked if name in differing), "")
     if not name or not 1 < len(keys) <= MAX_STEPS:
         return ""
 
@@ -149,13 +196,13 @@ def _steps_html(calculator: Calculator, states: list[State], display: Display) -
     return _html(title, ["Change", f"{label} then"], rows) + order
 
 
-def _first_difference(before: State, after: State, display: Display) -> str:
-    """Return the name of the first number that differs, or ""."""
-    for name, view in before.views.items():
-        then = after.views.get(name)
-        if isinstance(view, Value) and _text(view, display) != _text(then, display):
-            return name
-    return ""
+def _differing_numbers(before: State, after: State, display: Display) -> list[str]:
+    """Return the names of the numbers that differ."""
+    return [
+        name
+        for name, view in before.views.items()
+        if isinstance(view, Value) and _text(view, display) != _text(after.views.get(name), display)
+    ]
 
 
 def _step_rows(

@@ -227,7 +227,7 @@ def test_every_disclosure_opens_and_closes_by_key(page):
 def test_every_scene_is_saved_as_valid_svg_that_needs_nothing_of_the_page(page):
     wrong = []
     for figure in page.locator("figure[data-kind=scene]").all():
-        if not figure.locator("[data-download=svg]").first.is_visible():
+        if not figure.locator("details.data > summary").first.is_visible():
             continue
         text = saved(page, figure, "svg").decode()
         drawing = ElementTree.fromstring(text).find(f"{SVG}svg")

@@ -157,6 +157,7 @@ def test_a_report_sends_nothing_by_itself(visit, watch):
 
 @pytest.mark.parametrize("kind", ["svg", "png", "csv"])
 def test_a_figure_can_be_saved(lab, kind):
+    lab.locator('[data-output="parts"] summary').first.click()
     with lab.expect_download() as waiting:
         lab.locator(f'[data-output="parts"] [data-download="{kind}"]').first.click()
     assert waiting.value.suggested_filename == f"{CALCULATOR}-parts.{kind}"
@@ -169,6 +170,7 @@ def test_pointing_at_a_symbol_marks_its_input(lab):
 
 
 def test_a_timeline_is_saved_as_a_trace(lab):
+    lab.locator('[data-output="timeline"] summary').first.click()
     timeline = lab.locator('[data-output="timeline"] [data-download="trace"]').first
     with lab.expect_download() as saving:
         timeline.click()

@@ -17,6 +17,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def saved(page: Page, figure, kind: str) -> bytes:
     """Return the file behind a figure's button."""
+    figure.locator("details.data").first.evaluate("one => (one.open = true)")
     with page.expect_download() as waiting:
         figure.locator(f'[data-download="{kind}"]').first.click()
     return Path(waiting.value.path()).read_bytes()

@@ -264,7 +264,10 @@ def test_the_label_of_a_pinned_run_meets_no_other_text(page, width):
 def test_unpinning_takes_the_ghost_away(page):
     part(page, "[data-pin]").click()
     part(page, "[data-pin]").click()
-    assert (path(page, "ghost"), part(page, "[data-pin]").text_content()) == ("", "Pin")
+    assert (path(page, "ghost"), part(page, "[data-pin]").text_content()) == (
+        "",
+        "Keep to compare",
+    )
 
 
 def test_a_drag_across_looks_closer(page):

@@ -34,6 +34,7 @@ LATER = RenderContext(
     blocks=None,
     load=CALCULATORS.__getitem__,
     macros=SimpleNamespace(
+        rulers=lambda found: f"rulers of {found.name}",
         presets=lambda found: f"presets of {found.name}",
         options=lambda found, field: f"{field.name} of {found.name}",
         receipt=lambda found, output: f"{output} of {found.name}",

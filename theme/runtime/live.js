@@ -18,7 +18,7 @@ import { observeFigures } from "./page/visible_blocks.js";
 import { loadReceipts } from "./page/receipts.js";
 import { createSettings, settingNames } from "./page/settings.js";
 import { startOnFirstUse, whenLoaded } from "./page/start.js";
-import { showNotice } from "./page/status.js";
+import { renderStatus, showNotice } from "./page/status.js";
 import { listenToTabs } from "./page/tabs.js";
 import { prepareScene } from "./player/scene.js";
 
@@ -75,9 +75,15 @@ export async function start(live, touched) {
   }
   if (names.length) {
     const addressValues = address.values();
-    for (const [name, values] of Object.entries(addressValues)) find(name)?.loadFromAddress(values);
+    for (const [name, values] of Object.entries(addressValues)) {
+      renderStatus(name, uiString("arriving"));
+      find(name)?.loadFromAddress(values);
+    }
     restoreTexts(find, addressValues);
-    startOnFirstUse(live, page.start, touched() || Object.keys(addressValues).length > 0 || settings.anyOn);
+    if (Object.keys(address.kept()).length) {
+      import("./page/panel.js").then(({ openPanel }) => openPanel("compare", undefined, page));
+    }
+    startOnFirstUse(live, page.start, touched() || Object.keys({ ...addressValues, ...address.kept() }).length > 0 || settings.anyOn);
   }
   return { page, find, permalink };
 }

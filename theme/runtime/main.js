@@ -1,7 +1,6 @@
 /** Entry script of every page: attaches listeners and loads the live parts when they are near or used. */
 
-import { closeOnChoice, highlightSection } from "./page/toc_highlight.js";
-import { closestTarget, hasDock } from "./page/dom.js";
+import { closestTarget } from "./page/dom.js";
 import { enableControls } from "./page/enable.js";
 import { listenForGuesses } from "./page/guesses.js";
 import { createLiveLoader } from "./page/lazy_live.js";
@@ -14,6 +13,7 @@ const sleepNotice = /** @type {HTMLElement | null} */ (document.querySelector("[
 if (sleepNotice) sleepNotice.hidden = true; // not removed: that would make the browser style the whole page again
 
 enableControls();
+if (/[?&]\w+\.\w+=/.test(location.search)) import("./page/arriving.js").then(({ showLink }) => showLink());
 const loadLive = createLiveLoader();
 listenForGuesses();
 listenToPopovers();
@@ -25,10 +25,9 @@ if (document.querySelector("[data-embedding]")) whenLoaded(() => import("./page/
 if (document.querySelector("[data-take-file]")) whenLoaded(() => import("./page/take_file.js"));
 if (document.querySelector("[data-continue], [data-list], .guide .onward")) whenLoaded(() => import("./page/journey.js"));
 listenForAppearance();
-highlightSection();
-closeOnChoice();
+if (document.querySelector(".contents")) whenLoaded(() => import("./page/toc_highlight.js"));
 listenForPanels();
-listenForTouch();
+if (matchMedia("(pointer: coarse)").matches) import("./page/touch.js");
 listenForPrint();
 
 /** Loads and opens a panel on its button, or on its key outside of text fields. */
@@ -48,19 +47,6 @@ function listenForPanels() {
     event.preventDefault();
     open(name);
   });
-}
-
-/** Opens a touched input in the dock; its own box does not take the focus, which would raise the keyboard. */
-function listenForTouch() {
-  const boxes = ".field-number > :not(.error), input.drag", chosen = ":is(.field, .inline-field) > :is(select, [type=checkbox])";
-  for (const [type, selector] of [["mousedown", `${boxes}:not(.slider)`], ["click", boxes], ["change", chosen]]) {
-    document.addEventListener(type, async (event) => {
-      const part = hasDock() && closestTarget(event, selector);
-      if (!part) return;
-      if (!part.matches(".slider, select, [type=checkbox]")) event.preventDefault();
-      if (type !== "mousedown") (await import("./page/panel.js")).openPanel("dock", part.parentElement);
-    });
-  }
 }
 
 /** Loads receipts and definitions on hover or focus, and opens one on click. */

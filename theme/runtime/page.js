@@ -62,7 +62,10 @@ export function createPage(names, address, settings) {
       },
       onWait() {
         if (state === "live") busyTimers.set(name, setTimeout(() => renderWorking(name), BUSY_NOTICE_DELAY));
-        else if (state !== "failed") renderLoading(name);
+        else if (state !== "failed") {
+          renderLoading(name);
+          import("./page/arriving.js").then(({ dimResults }) => calculators.get(name)?.state.reply ?? dimResults(name));
+        }
       },
       onFailure(error) {
         console.warn(error);
@@ -122,7 +125,7 @@ export function createPage(names, address, settings) {
       renderFailure(sentence);
       announce(sentence);
     } else if (nextState === "live") {
-      for (const name of names) renderStatus(name, problemsOf(name));
+      for (const name of names) if (calculators.get(name)?.state.reply) renderStatus(name, problemsOf(name));
       for (const calculator of calculators.values()) calculator.send();
       cacheEngine(Object.values(archives).flat());
       whenIdle(() => names.forEach(requestFirstReply));
@@ -167,6 +170,7 @@ export function createPage(names, address, settings) {
   });
 
   return {
+    address,
     /** @param {string | undefined} name */
     find: (name) => calculators.get(name ?? ""),
     /** Requests the first reply of each calculator when it comes near the window. */

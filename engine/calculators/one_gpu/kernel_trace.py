@@ -199,7 +199,7 @@ def _timeline(present: Presenter, inputs: Inputs, result: Result) -> Timeline:
         if launched < end
         else (),
         caption="Blue kernels run on the matrix units, green ones stream memory. The lowest lane "
-        "says why the kernels above it start when they do. Click an idle place to see what it "
+        "says why the kernels above it start when they do. Choose an idle place to see what it "
         "waits for.",
         keys=(
             ("matrix units", "compute"),

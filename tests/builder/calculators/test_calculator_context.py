@@ -85,6 +85,7 @@ def test_a_number_is_told_with_its_symbol_its_place_and_its_range():
         also={},
         range="1 MB to 5 MB",
         box=None,
+        ruler=(1e6, " MB", 1e6, 5e6, False),
     )
 
 

@@ -14,11 +14,11 @@ ROWS = (
 )
 CHART = (
     "<figure><figcaption><strong>Where it goes</strong> <span>b</span></figcaption>"
-    '<details class="data"><summary>Data table</summary><div data-table>%s</div></details></figure>'
+    '<details class="data"><summary>Data and files</summary><div data-table>%s</div></details></figure>'
 )
 STEPS = (
     '<figure><figcaption><strong>By hand</strong></figcaption><details class="data">'
-    "<summary>All steps in words</summary><ol data-steps><li>one</li></ol></details></figure>"
+    "<summary>Steps and files</summary><ol data-steps><li>one</li></ol></details></figure>"
 )
 VIEW = (
     "<details>\n<summary>All of them</summary>\n"

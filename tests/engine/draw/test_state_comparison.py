@@ -10,15 +10,19 @@ from tests.each import each
 ROW = re.compile(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>')
 
 
-def compared(name: str, *states: tuple[str, dict[str, str]]) -> str:
-    request = json.dumps([{"name": title, "values": values} for title, values in states])
+def compared(name: str, *states: tuple[str, dict[str, str]], trace: str = "") -> str:
+    listed = [{"name": title, "values": values} for title, values in states]
+    request = json.dumps({"states": listed, "trace": trace})
     asked = {"calculator": name, "only": [], "want": {"compare": [request]}}
     return reply(asked)["extra"]["compare"][request]
 
 
 def rows(html: str, caption: str) -> dict[str, list[str]]:
     table = next(one for one in html.split("<table>") if f"<caption>{caption}" in one)
-    return {name: re.findall("<td>(.*?)</td>", cells) for name, cells in ROW.findall(table)}
+    return {
+        re.sub("<[^>]*>", "", name): re.findall("<td>(.*?)</td>", cells)
+        for name, cells in ROW.findall(table)
+    }
 
 
 def text(name: str, output: str, **values: str) -> str:
@@ -32,7 +36,7 @@ def test_inputs_and_numbers_that_differ_are_those_of_the_replies():
         "GPUs": ["64", "1,024"],
     }
     numbers = rows(html, "Numbers that differ")
-    assert numbers["Step"] == [
+    assert numbers["Step"][:2] == [
         text("gradient_sync", "step_time"),
         text("gradient_sync", "step_time", world_size="1024", parameters="7e10"),
     ]
@@ -40,11 +44,29 @@ def test_inputs_and_numbers_that_differ_are_those_of_the_replies():
 
 def test_the_way_goes_over_single_changes_to_the_second_state():
     html = compared("gradient_sync", ("A", {}), ("B", {"world_size": "1024", "parameters": "7e10"}))
-    way = rows(html, "All-reduce: from")
+    way = rows(html, "Step: from")
     assert way == {
+        "Parameters: 7B → 70B": [text("gradient_sync", "step_time", parameters="7e10")],
+        "GPUs: 64 → 1,024": [rows(html, "Numbers that differ")["Step"][1]],
+    }
+
+
+def test_any_number_is_followed():
+    states = ("A", {}), ("B", {"world_size": "1024", "parameters": "7e10"})
+    html = compared("gradient_sync", *states, trace="all_reduce_time")
+    assert rows(html, "All-reduce: from") == {
         "Parameters: 7B → 70B": [text("gradient_sync", "all_reduce_time", parameters="7e10")],
         "GPUs: 64 → 1,024": [rows(html, "Numbers that differ")["All-reduce"][1]],
     }
+
+
+def test_the_largest_change_stands_first():
+    html = compared("gradient_sync", ("A", {}), ("B", {"world_size": "1024", "parameters": "7e10"}))
+    changes = [cells[2] for cells in rows(html, "Numbers that differ").values()]
+    factors = [float(text[1:].replace(",", "")) for text in changes if text.startswith("×")]
+    sizes = [max(one, 1 / one) for one in factors]
+    assert len(sizes) > 2
+    assert sizes == sorted(sizes, reverse=True)
 
 
 def test_three_states_stand_in_the_order_given_and_are_not_followed():

@@ -9,7 +9,7 @@
  *     changed: boolean, error: string | null}>,
  *   problems: string[], query: [string, string][],
  *   outputs: Record<string, any> | null, extra: Record<string, Record<string, string>>,
- *   headline?: string, later?: string[], asked?: string[], rest?: boolean,
+ *   kept?: Record<string, any>, headline?: string, later?: string[], asked?: string[], rest?: boolean,
  *   progress?: {share: number, text: string},
  * }} Reply `later`: views that would have taken too long; `asked`: those that the request named;
  *   `rest`: nothing changed, it brings what was left behind; `progress`: of a search that goes on
@@ -57,6 +57,8 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
   /** Problems of the URL, shown until the reader changes something. */
   let linkProblems = { errors: /** @type {[string, string][]} */ ([]), problems: /** @type {string[]} */ ([]) };
   let changedAt = 0;
+  /** The state to compare with, and the charts of it that are missing. @type {{values: Values, ghosts: () => string[]} | null} */
+  let kept = null;
   let isUndoable = true;
   /** @type {{kind: string, output: string, done: (text: string) => void}[]} */
   let requestedExtras = [];
@@ -82,6 +84,7 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
       only: only(isRest),
       within: TIME_BUDGET,
       short: true,
+      ...(kept ? { kept: kept.values, ghosts: kept.ghosts() } : {}),
       ...(hasDock() ? { headline: true } : {}),
       ...(fromAddress ? { fallback: fromAddress } : {}),
     };
@@ -197,6 +200,14 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
     refresh() {
       change({});
     },
+    /**
+     * Compares with a state from now on, or with none.
+     * @param {Values | null} values @param {() => string[]} [ghosts] charts of it that are wanted
+     */
+    keep(values, ghosts = () => []) {
+      kept = values && { values, ghosts };
+      change({});
+    },
     /** Requests the deferred views, unless a change is pending. */
     catchUp() {
       if (isBusy || nextChange) return;
@@ -242,7 +253,7 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
       return (isBusy && input in runningChange.typed) || input in (nextChange?.typed ?? {});
     },
     get state() {
-      return { base: changedValues, bad: badTexts, reply, busy: isBusy, wrong: linkProblems, canUndo: !history.empty };
+      return { base: changedValues, bad: badTexts, reply, busy: isBusy, kept: kept?.values ?? null, wrong: linkProblems, canUndo: !history.empty };
     },
   };
 }

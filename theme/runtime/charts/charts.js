@@ -16,9 +16,49 @@ export async function currentView(figure) {
   return newestViews.get(figure) ?? (await fetchFigureData(figure)).view;
 }
 
-/** @param {HTMLElement} figure @param {any} view */
-export function updateChart(figure, view) {
-  newestViews.set(figure, view);
+/** What every chart that was updated shows. @type {Map<HTMLElement, any>} */
+const drawnViews = new Map();
+/** The axes of each chart when the pointer went down. @type {Map<HTMLElement, any>} */
+const heldAxes = new Map();
+let isPressed = false;
+document.addEventListener("pointerdown", () => (isPressed = true), { capture: true, passive: true });
+for (const type of ["pointerup", "pointercancel"]) document.addEventListener(type, releaseAxes, { passive: true });
+
+/** Draws the charts that were held with their own axes. */
+function releaseAxes() {
+  isPressed = false;
+  const held = [...heldAxes.keys()];
+  heldAxes.clear();
+  for (const figure of held) updateChart(figure, newestViews.get(figure));
+  if (held.length) document.dispatchEvent(new CustomEvent("redrawn"));
+}
+
+/** The view of a chart as it is drawn, on held axes. @param {HTMLElement} figure */
+export async function shownView(figure) {
+  return drawnViews.get(figure) ?? currentView(figure);
+}
+
+/**
+ * The view on the axes of when the pointer went down, as far as it fits on them: on an axis that follows
+ * its longest bar no change is seen.
+ */
+function onHeldAxes(figure, view) {
+  const before = newestViews.get(figure);
+  if (!isPressed || before?.kind !== view.kind) return view;
+  const sides = view.kind === "lines" ? ["y"] : view.kind === "heatmap" ? [] : ["axis"];
+  if (!heldAxes.has(figure)) heldAxes.set(figure, Object.fromEntries(sides.map((side) => [side, before[side]])));
+  const held = heldAxes.get(figure), fits = (side) => held[side].scale === view[side].scale
+    && held[side].label === view[side].label && held[side].low <= view[side].low && held[side].high >= view[side].high;
+  const kept = sides.filter(fits);
+  for (const side of sides) if (!kept.includes(side)) held[side] = view[side];
+  return { ...view, ...Object.fromEntries(kept.map((side) => [side, held[side]])) };
+}
+
+/** @param {HTMLElement} figure @param {any} newView */
+export function updateChart(figure, newView) {
+  const view = onHeldAxes(figure, newView);
+  newestViews.set(figure, newView);
+  drawnViews.set(figure, view);
   const follower = followers.get(figure);
   if (follower) follower.update(view);
   else if (chartModule) chartModule.updateFigure(figure, view);

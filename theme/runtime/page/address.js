@@ -1,7 +1,11 @@
-/** Page state in the URL: `?calculator.input=value`, SI, only what was changed. */
+/**
+ * Page state in the URL: `?calculator.input=value`, SI, only what was changed; of a state that is kept
+ * to compare with, `A.calculator.input=value`, or `A.calculator=` where nothing was changed.
+ */
 
 const WRITE_DELAY = 250; // a drag writes when it rests: some browsers refuse a hundred writes in 30 s
 const WRITE_INTERVAL = 1000; // after this long a change is written at once, so that a reload keeps it
+const KEPT_KEY = /^A\.([a-z][a-z0-9_]*)(?:\.([a-z][a-z0-9_]*))?$/;
 const INPUT_KEY = /^([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)$/;
 
 /**
@@ -11,17 +15,20 @@ const INPUT_KEY = /^([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)$/;
 export function createAddress(calculators, settings) {
   /** @type {Record<string, [string, string][]>} query of each calculator */
   const queries = {};
+  /** Kept states. @type {Record<string, [string, string][]>} */
+  const kept = {};
   /** @type {Record<string, string>} */
   let switches = {};
   let timer = 0;
   let lastWrite = -WRITE_INTERVAL;
 
   const initialPairs = [...new URLSearchParams(location.search)];
-  const isOwnKey = (/** @type {string} */ key) => settings.includes(key) || INPUT_KEY.test(key);
+  const isKeptKey = (/** @type {string} */ key) => calculators.includes(KEPT_KEY.exec(key)?.[1] ?? "");
+  const isOwnKey = (/** @type {string} */ key) => settings.includes(key) || INPUT_KEY.test(key) || isKeptKey(key);
   const foreignPairs = initialPairs.filter(([key]) => !isOwnKey(key));
 
   function buildQuery() {
-    const pairs = [...foreignPairs, ...Object.entries(switches), ...Object.values(queries).flat()];
+    const pairs = [...foreignPairs, ...Object.entries(switches), ...[queries, kept].flatMap((each) => Object.values(each).flat())];
     // A colon, a comma and a slash are fine in a query and easier to read as they are.
     const text = new URLSearchParams(pairs).toString();
     return text ? `?${text}` : "";
@@ -30,6 +37,7 @@ export function createAddress(calculators, settings) {
   // Until a calculator has answered, what the address gave for it stands.
   for (const name of calculators) {
     queries[name] = initialPairs.filter(([key]) => INPUT_KEY.exec(key)?.[1] === name);
+    kept[name] = initialPairs.filter(([key]) => KEPT_KEY.exec(key)?.[1] === name);
   }
 
   function write() {
@@ -57,6 +65,18 @@ export function createAddress(calculators, settings) {
         }
       }
       return values;
+    },
+    /** @returns {Record<string, Record<string, string>>} calculator -> inputs of its kept state */
+    kept() {
+      const states = Object.entries(kept).filter(([, pairs]) => pairs.length);
+      return Object.fromEntries(states.map(([name, pairs]) => [name, Object.fromEntries(
+        pairs.flatMap(([key, value]) => (KEPT_KEY.exec(key)?.[2] ? [[KEPT_KEY.exec(key)?.[2], value]] : [])))]));
+    },
+    /** @param {string} calculator @param {[string, string][] | null} inputs null to keep none */
+    setKept(calculator, inputs) {
+      const pairs = (inputs ?? []).map(([input, value]) => /** @type {[string, string]} */ ([`A.${calculator}.${input}`, value]));
+      kept[calculator] = inputs && !pairs.length ? [[`A.${calculator}`, ""]] : pairs;
+      scheduleWrite();
     },
     /** @returns {{name: string, value: string}[]} keys of no calculator on this page */
     unknownKeys() {

@@ -4,7 +4,7 @@
  * listens to inputs and draws them needs to know nothing of it.
  */
 
-import { currentView } from "../charts/charts.js";
+import { shownView } from "../charts/charts.js";
 import { layoutChart } from "../charts/chart_layout.js";
 import { chartSvg } from "../charts/svg.js";
 import { clearElementCache, hasDock, queryAll, setProperty } from "./dom.js";
@@ -150,7 +150,7 @@ async function drawFigure() {
   const shown = figure, scene = shown?.querySelector("[data-stage] > svg");
   if (scene) panel.replaceChildren(scene.cloneNode(true));
   if (!shown || scene) return;
-  const view = await currentView(shown).catch(() => null);
+  const view = await shownView(shown).catch(() => null);
   if (!view || figure !== shown) return;
   const picture = view.kind === "lines" ? flattened(layoutChart(view)) : layoutChart(view);
   const { top, height, bottom } = picture.frame;
@@ -214,6 +214,8 @@ document.addEventListener("answered", (event) => {
   }
   if (!panel.hidden) drawFigure();
 });
+
+document.addEventListener("redrawn", () => panel.hidden || drawFigure());
 
 /** Goes a step down or up: a number by its small step, a choice to the option beside. @param {number} by */
 function step(by) {

@@ -33,7 +33,9 @@ function describeField(field) {
 function nameField({ name, dataset: { of } }, field) {
   Object.assign(/** @type {HTMLElement} */ (field).dataset, { field: name, of });
   const slider = /** @type {HTMLElement | null} */ (field.querySelector(".slider"));
-  if (slider) Object.assign(slider.dataset, { slide: name, of });
+  if (!slider) return;
+  Object.assign(slider.dataset, { slide: name, of });
+  slider.removeAttribute("inert");
 }
 
 /** Sets the output's name on a number, taken from its receipt link, and on its note. @param {HTMLAnchorElement} number */

@@ -3,7 +3,7 @@
  * URL or a stored setting differs from the defaults.
  */
 
-import { queryAll, closestTarget, hasDock } from "./dom.js";
+import { queryAll, closestTarget } from "./dom.js";
 import { readStorage } from "./storage.js";
 import { cacheVisitedPage } from "./offline.js";
 import { CONTROL_SELECTOR, whenNear } from "./start.js";
@@ -62,7 +62,7 @@ export function createLiveLoader() {
     document.addEventListener(eventType, (event) => {
       if (!closestTarget(event, LIVE_SELECTOR)) return;
       // As it will be once numbers can be dragged: a click takes the whole number.
-      if (eventType === "click" && !hasDock()) /** @type {any} */ (closestTarget(event, "input.drag[data-of]"))?.select();
+      if (eventType === "click") /** @type {any} */ (closestTarget(event, "input.drag[data-of]"))?.select();
       touched ||= closestTarget(event, CONTROL_SELECTOR) !== null;
       if (REPLAYED[eventType] && closestTarget(event, REPLAYED[eventType])) earlyEvents.push(event);
       load();

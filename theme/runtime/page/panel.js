@@ -4,6 +4,7 @@ import { uiString } from "./dom.js";
 import { showNotice } from "./status.js";
 
 const SCRIPTS = {
+  compare: () => import("./compare.js"),
   dock: () => import("./dock.js"),
   search: () => import("./search.js"),
   keys: () => import("./keys.js"),
@@ -27,5 +28,5 @@ async function loadPanel(name) {
   const response = await fetch(new URL(`../panels/${name}.html`, import.meta.url));
   if (!response.ok) throw new Error(`${response.status} for ${response.url}`);
   const panel = new DOMParser().parseFromString(await response.text(), "text/html");
-  document.body.append(...panel.querySelectorAll("style, dialog"));
+  document.body.append(...panel.head.children, ...panel.body.children);
 }

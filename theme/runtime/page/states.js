@@ -1,7 +1,7 @@
 /** Panel of saved states: save, open, rename, delete, compare, export, import. */
 
 import { STORAGE_PREFIX, writeStorage } from "./storage.js";
-import { queryAll, fillPlaceholders, parseJson, elementsOf, uiString } from "./dom.js";
+import { closestTarget, queryAll, fillPlaceholders, parseJson, elementsOf, uiString } from "./dom.js";
 import { downloadText } from "./save.js";
 import { mergeStates, storeStates, parseStates, isSameState, readStates, VERSION, serializeStates } from "./saved_states.js";
 
@@ -16,6 +16,8 @@ const root = new URL(document.body.dataset.root ?? "./", location.href);
 
 /** @type {Calculator} */
 let calculator;
+/** The number that is followed through the changes, "" for the headline. */
+let trace = "";
 /** The list before the last change, for Undo. @type {State[] | null} */
 let undoStates = null;
 
@@ -23,13 +25,14 @@ let undoStates = null;
 export function open(target) {
   if (!target || dialog.open) return;
   calculator = target;
+  trace = "";
   element("of").textContent = calculatorTitle();
   comparison.replaceChildren();
   renderStatus("");
   renderStates();
   dialog.showModal();
   form.elements.state.focus();
-  if (Object.keys(target.state.base).length) compareStates();
+  if (target.state.kept || Object.keys(target.state.base).length) compareStates();
 }
 
 dialog.addEventListener("click", (event) => {
@@ -46,6 +49,12 @@ undoButton.addEventListener("click", () => {
   renderStates();
 });
 element("compare").addEventListener("click", compareStates);
+comparison.addEventListener("click", (/** @type {Event} */ event) => {
+  const button = closestTarget(event, "[data-trace]");
+  if (!button) return;
+  trace = button.dataset.trace ?? "";
+  compareStates();
+});
 element("export").addEventListener("click",
   () => downloadText("wallclock-states.json", serializeStates(readStates()), "application/json"));
 element("import").addEventListener("change", importStates);
@@ -96,7 +105,9 @@ function renderStates() {
   const ownStates = readStates().filter((state) => state.calculator === calculator.name);
   const otherStates = readStates().filter((state) => state.calculator !== calculator.name);
   stateList.replaceChildren(
-    renderChoice("now", message("now"), true), renderChoice("defaults", message("defaults"), true),
+    renderChoice("now", message("now"), true),
+    ...(calculator.state.kept ? [renderChoice("kept", message("kept"), true)] : []),
+    renderChoice("defaults", message("defaults"), !calculator.state.kept),
       ...ownStates.map(renderState),
   );
   otherList.hidden = !otherStates.length;
@@ -213,12 +224,12 @@ async function compareStates() {
   const ownStates = readStates().filter((state) => state.calculator === calculator.name);
   const compared = keys.map((key) => ({
     name: key[0] === "=" ? key.slice(1) : message(key),
-    values: key === "now" ? calculator.state.base : ownStates.find(({ name }) => key === `=${name}`)?.values ?? {},
+    values: key === "now" ? calculator.state.base : key === "kept" ? calculator.state.kept : ownStates.find(({ name }) => key === `=${name}`)?.values ?? {},
   }));
   // Time runs from the left: defaults, what was saved, what stands there now.
   compared.sort((first, second) => Number(first.name === message("now")) - Number(second.name === message("now")));
   comparison.textContent = message("busy");
-  const html = compared.length > 1 ? await calculator.requestExtra("compare", JSON.stringify(compared)) : "";
+  const html = compared.length > 1 ? await calculator.requestExtra("compare", JSON.stringify({ states: compared, trace })) : "";
   comparison.innerHTML = html; // the engine has escaped what readers wrote
 }
 

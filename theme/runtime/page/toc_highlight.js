@@ -6,7 +6,7 @@ import { queryAll, setAttribute, closestTarget } from "./dom.js";
 const ROOT_MARGIN = "1000000px 0px -66% 0px";
 
 /** Highlights the last section whose heading is in the upper third of the window or above. */
-export function highlightSection() {
+function highlightSection() {
   const links = queryAll("[data-contents] a");
   const headings = links.map((link) => document.getElementById(link.getAttribute("href")?.slice(1) ?? ""));
   if (!headings.some(Boolean)) return;
@@ -26,9 +26,12 @@ export function highlightSection() {
 }
 
 /** Closes the table of contents when a section is chosen, where it is a popover. */
-export function closeOnChoice() {
+function closeOnChoice() {
   const contents = document.getElementById("where");
   contents?.addEventListener("click", (event) => {
     if (closestTarget(event, "a") && contents.matches(":popover-open")) contents.hidePopover();
   });
 }
+
+highlightSection();
+closeOnChoice();

@@ -355,6 +355,6 @@ def layer_table(inputs: Inputs, way: MessageTiming) -> Table:
             "From",
         ),
         rows=tuple(rows),
-        caption="Point at a row: the same stage lights up in the bars and on the timeline.",
+        caption="Choose a row: the same stage lights up in the bars and on the timeline.",
         links=tuple((f"stage:{stage.key}",) for stage in way.stages),
     )

@@ -313,7 +313,7 @@ def scene(inputs: Inputs, events: tuple[Event, ...], decades: Ratio) -> Scene:
         width=_WIDTH,
         height=_TOP + _LENGTH + _BOTTOM,
         frames=(Frame(caption=caption, shapes=tuple(shapes)),),
-        caption="Time runs downward, a tick about ten times the one above. Click an event: "
+        caption="Time runs downward, a tick about ten times the one above. Choose an event: "
         "its name turns bold, and the table below explains it. The bar on the axis is the chosen "
         "layer of the stack.",
     )

@@ -133,4 +133,4 @@ def cluster_map(part: Part) -> Scene:
         all=(part.world_size, COUNT),
     )
     drawn = map_scene(part.mesh, 0, names, (Look(axis=None, caption=caption),), named, ("", 1))
-    return replace(drawn, caption="Point at a GPU: what lights up belongs to one of its groups.")
+    return replace(drawn, caption="Choose a GPU: what lights up belongs to one of its groups.")
