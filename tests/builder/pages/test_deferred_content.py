@@ -14,7 +14,8 @@ ROWS = (
 )
 CHART = (
     "<figure><figcaption><strong>Where it goes</strong> <span>b</span></figcaption>"
-    '<details class="data"><summary>Data and files</summary><div data-table>%s</div></details></figure>'
+    '<details class="data"><summary>Data and files</summary><div data-table>%s</div></details>'
+    "</figure>"
 )
 STEPS = (
     '<figure><figcaption><strong>By hand</strong></figcaption><details class="data">'
