@@ -94,7 +94,8 @@ def _model_of_config(text: str) -> Mapping[str, Any]:
         raise InputError("this is no config.json: it names no size of a model")
     problems: list[str] = []
     if read_model(value, problems) is None:
-        raise InputError("; ".join(problems))
+        more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
+        raise InputError(problems[0] + more)
     return value
 
 
