@@ -17,11 +17,12 @@ from builder.figures import animated_previews
 from builder.figures import social_cards as cards
 from builder.markdown import reference_lists
 from builder.markdown.article_html import ArticleHtml
-from builder.outputs import feeds, search_documents
+from builder.outputs import early_answers, feeds, search_documents
 from builder.pages import changed_numbers
 from builder.pages.build_services import Services
 from builder.pages.page import compact_json
 from builder.pages.page_inputs import PageSources, RenderedSite
+from engine.answer import dump
 
 LISTS = "lists.json"  # guides of each kind of reader, for pages that carry a list along
 LOCAL_LIMIT = 64  # up to this many pages are converted in this process
@@ -95,11 +96,30 @@ def search_and_markdown(
     words = {
         search_documents.ASKED: compact_json(asked).encode(),
         LISTS: compact_json(lists).encode(),
+        **early_files(page_sources, rendered, cache),
     }
     with ThreadPoolExecutor(1) as executor:  # for the search index, built by another program
         search = executor.submit(search_files, page_sources, rendered, options, services, cache)
         texts = markdown_pages(page_sources, rendered, options, cache, pool)
         return {**search.result(), **words, **texts}
+
+
+def early_files(
+    page_sources: PageSources, rendered: RenderedSite, cache: BuildCache
+) -> Mapping[str, bytes]:
+    """Return the home page's answers before Python has come; none for a page without figures."""
+    if not any(article.kind == "home" for article in page_sources.texts.articles):
+        return {}
+    placed = early_answers.placed_numbers(rendered.output["index.html"].decode())
+    if not placed:
+        return {}
+    code = page_sources.keys.digest_of("builder/outputs/early_answers.py")
+    key = digest((repr(placed), code, *map(page_sources.keys.calculator, placed)))
+
+    def files() -> dict[str, bytes]:
+        return {early_answers.FILE: dump(early_answers.early_answers(placed)).encode()}
+
+    return cache.get("early answers", key, files)
 
 
 def markdown_pages(

@@ -5,6 +5,7 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
+from engine.answer import reply
 from engine.calculator import load
 
 pytestmark = pytest.mark.browser
@@ -108,3 +109,22 @@ def test_the_axis_stays_while_a_number_is_dragged_and_the_run_before_is_a_ghost(
     page.mouse.up()
     expect(page.locator(f"{TIMELINE} .ghost-label")).to_have_text("before: 443 ms")
     assert share() == pytest.approx(held, abs=0.01)  # the axis still holds both runs
+
+
+def test_it_answers_before_python_has_come(visit):
+    held = []
+    page = visit("", own=True, prepare=lambda page: page.route("**/pyodide*", held.append))
+    step = page.locator(".front .number").first
+    before = step.inner_text()
+    box = page.locator("input.drag[name=world_size]").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for moved in range(4, 41, 4):
+        page.mouse.move(x + moved, y)
+    expect(step).not_to_have_text(before)
+    asked = {"calculator": "gradient_sync", "values": {"world_size": "65536"}}
+    expect(step).to_have_text(reply(asked)["outputs"]["step_time"]["text"])
+    expect(page.locator("input.drag[name=world_size]")).to_have_value("65,536")
+    page.mouse.up()
+    assert held  # Python is still on its way

@@ -55,7 +55,7 @@ export function createPage(names, address, settings) {
       isText: (input) => elementsOf(name, `textarea[name="${input}"]`).length > 0,
       ask(calculator, request) {
         engine.start();
-        return engine.ask(calculator, request).finally(() => {
+        return answer(calculator, request).finally(() => {
           clearTimeout(busyTimers.get(name));
           clearWorking(name);
         });
@@ -80,6 +80,13 @@ export function createPage(names, address, settings) {
         if (!painted) paint();
       },
     });
+  }
+
+  /** The engine's reply; until it is there, the one that the build has made, if any. */
+  async function answer(calculator, request) {
+    if (state === "live" || !document.body.classList.contains("home")) return engine.ask(calculator, request);
+    const { earlyAnswer } = await import("./engine/early_answers.js");
+    return (await earlyAnswer(calculator, request)) ?? engine.ask(calculator, request);
   }
 
   /** Renders pending replies now, so that charts, which wait for the next frame, are in the same one. */

@@ -63,7 +63,11 @@ dialog.addEventListener("keydown", (event) => {
 async function searchInput() {
   const request = ++requestCount, query = input.value.trim(), isNewest = () => request === requestCount;
   emptyState.hidden = query !== "";
-  const dim = setTimeout(() => isNewest() && list.classList.add("dated"), DATED_DELAY);
+  const dim = setTimeout(() => {
+    if (!isNewest() || !isReady) return;
+    list.classList.add("dated");
+    statusLine.textContent = dialog.dataset.searching ?? "";
+  }, DATED_DELAY);
   if (!isReady) statusLine.textContent = query ? dialog.dataset.preparing ?? "" : "";
   try {
     // What a word of ours leads to is known before the index is there.

@@ -43,6 +43,7 @@ async function fetchIndex() {
   onStep(2);
   await pagefind.options({ baseUrl: "/", excerptLength: 22 });
   await pagefind.init();
+  await pagefind.filters(); // its first answer: before, its Worker may still be starting
   onStep(3);
   cacheFiles([locationUrl.href, askedUrl.href, ...files.map((name) => bundle + name)]);
   return pagefind;
