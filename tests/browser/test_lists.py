@@ -1,17 +1,26 @@
 """A chosen list is carried along: sidebar, ways onward and progress, kept on the device."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
 COURSE = "courses/newcomer/"
 FIRST, SECOND = "guides/training-step-cost/", "guides/where-the-memory-goes/"
 SIDEBAR = ".contents.path"
+LISTENS = """() => performance.getEntriesByType("resource")
+  .some(({ name, responseEnd }) => name.includes("journey") && responseEnd)"""
+
+
+def choose(page: Page, number: int) -> None:
+    """Follow a guide of the list, once the page's own script has come."""
+    page.wait_for_function(LISTENS)
+    page.wait_for_timeout(300)
+    page.locator("ol.course a").nth(number).click()
 
 
 def test_a_list_that_was_chosen_stays_beside_the_reader(visit, base):
     page = visit(COURSE, own=True)
-    page.locator("ol.course a").first.click()
+    choose(page, 0)
     page.wait_for_url(f"**/{FIRST}")
     expect(page.locator(f"{SIDEBAR} p")).to_have_text("New to more than one GPU")
     guides = page.locator(f"{SIDEBAR} ol a")
@@ -32,7 +41,7 @@ def test_a_list_that_was_chosen_stays_beside_the_reader(visit, base):
 
 def test_a_guide_off_the_list_leads_back_to_it_and_the_list_can_be_left(visit, base):
     page = visit(COURSE, own=True)
-    page.locator("ol.course a").nth(1).click()
+    choose(page, 1)
     page.wait_for_url(f"**/{SECOND}")
     page.goto(base + "guides/fewer-bytes/")
     back = page.locator(".back-to-list a")
@@ -52,6 +61,8 @@ def test_without_a_list_a_guide_has_its_path(visit):
 
 def test_a_door_of_the_home_page_begins_the_list(visit):
     page = visit("", own=True)
+    page.wait_for_function(LISTENS)
+    page.wait_for_timeout(300)
     page.get_by_role("link", name="Start with the machine").click()
     page.wait_for_url(f"**/{COURSE}")
     assert page.evaluate("localStorage.getItem('wallclock.list')") == "newcomer"

@@ -20,13 +20,13 @@ function readGuides() {
 /** Notes this guide as the last one, and as read when its end is seen. */
 function noteGuide() {
   const title = document.querySelector("h1")?.textContent ?? "";
-  writeStorage(LAST, JSON.stringify({ title, place }));
+  writeStorage(LAST, JSON.stringify({ title, place }), true);
   const end = document.querySelector(".onward") ?? document.querySelector(".footer");
   if (!end) return;
   const observer = new IntersectionObserver((entries) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     observer.disconnect();
-    if (!readGuides().includes(place)) writeStorage(READ, [...readGuides(), place].join("\n"));
+    if (!readGuides().includes(place)) writeStorage(READ, [...readGuides(), place].join("\n"), true);
   });
   observer.observe(end);
 }

@@ -154,7 +154,7 @@ function recentQueries() {
 /** Keeps a query that led somewhere, on this device. */
 function noteQuery() {
   const query = input.value.trim();
-  if (query) writeStorage(RECENT, [query, ...recentQueries().filter((other) => other !== query)].slice(0, MAX_RECENT).join("\n"));
+  if (query) writeStorage(RECENT, [query, ...recentQueries().filter((other) => other !== query)].slice(0, MAX_RECENT).join("\n"), true);
 }
 
 function renderRecent() {

@@ -25,9 +25,10 @@ export function readStorage(name) {
 
 /**
  * @param {string} name @param {string} value an empty one removes the key
+ * @param {boolean} [isQuiet] nobody asked for it, so nobody is told that it could not be stored
  * @returns {boolean} whether it was stored
  */
-export function writeStorage(name, value) {
+export function writeStorage(name, value, isQuiet = false) {
   unsaved.delete(name);
   try {
     if (value) localStorage.setItem(STORAGE_PREFIX + name, value);
@@ -35,8 +36,8 @@ export function writeStorage(name, value) {
     return true;
   } catch {
     unsaved.set(name, value || null);
-    if (value && !warned) showNotice(uiString("unkept"));
-    warned ||= value !== "";
+    if (value && !warned && !isQuiet) showNotice(uiString("unkept"));
+    warned ||= value !== "" && !isQuiet;
     return false;
   }
 }
