@@ -16,10 +16,9 @@
   for (const link of document.querySelectorAll("[data-place]")) {
     link.setAttribute("href", dataset.root + (link.getAttribute("data-place") ?? ""));
   }
-  if (dataset.styles) {
-    const sheet = document.createElement("link");
-    Object.assign(sheet, { rel: "stylesheet", href: dataset.root + dataset.styles });
-    document.head.prepend(sheet);
+  if (dataset.font) {
+    const serif = new FontFace("Source Serif", `url(${dataset.root}${dataset.font})`, { weight: "400 600" });
+    serif.load().then((font) => document.fonts.add(font), () => {});
   }
   for (const [address, type] of [[dataset.early, ""], [dataset.script, "module"]]) {
     if (!address) continue;

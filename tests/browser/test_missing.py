@@ -106,6 +106,7 @@ def test_in_whatever_folder_the_site_lies_it_has_its_header_and_finds_its_pages(
         page.locator(HITS).first.wait_for()
         ways = page.locator(".masthead a").evaluate_all("all => all.map((one) => one.pathname)")
         assert ways[:3] == ["/deep/er/", "/deep/er/paths/", "/deep/er/tools/"]
+        page.wait_for_function("() => [...document.fonts].some((one) => one.status === 'loaded')")
         page.get_by_role("link", name="Tools").click()
         expect(page.locator("h1")).to_have_text("Tools")
         context.close()
