@@ -1,12 +1,15 @@
 """The home page: two screens, a figure that keeps its axis, and doors that lead to doing."""
 
+import gzip
 import json
+import pickle
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from engine.answer import reply
 from engine.calculator import load
+from engine.simulate.profile_analysis.sample import sample_files
 
 pytestmark = pytest.mark.browser
 LAPTOP = {"viewport": {"width": 1440, "height": 900}}
@@ -43,6 +46,25 @@ def test_a_chosen_file_opens_the_tool_that_reads_it(visit):
     handed(page, "log", "log")
     page.reload()
     expect(page.locator("textarea[name=log]").first).to_have_value(LOG, timeout=60_000)
+
+
+def test_a_packed_trace_is_read_where_traces_are(visit):
+    page = visit("")
+    packed = gzip.compress(sample_files()[0].encode())
+    page.locator("[data-take-file] input[type=file]").set_input_files(
+        {"name": "rank0.json.gz", "mimeType": "application/gzip", "buffer": packed}
+    )
+    page.wait_for_url("**/tools/trace/")
+    # A file that was read can be opened elsewhere, too, under its name.
+    expect(page.locator("[data-perfetto-files] button")).to_contain_text("rank0", timeout=60_000)
+
+
+def test_a_memory_snapshot_is_told_where_its_totals_go(visit):
+    page = visit("")
+    page.locator("[data-take-file] input[type=file]").set_input_files(
+        {"name": "mem.pickle", "mimeType": "", "buffer": pickle.dumps({"segments": []})}
+    )
+    expect(page.locator("[data-take-said]")).to_contain_text("mem.pickle is a pickle")
 
 
 def test_a_pasted_text_opens_it_too(visit):

@@ -1,6 +1,7 @@
 """The home page opens the tool that reads a file: every sample of every tool opens its own."""
 
 import gzip
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,6 +56,11 @@ def test_traces_open_the_trace_reader_packed_or_not() -> None:
     text = sample_files()[0]
     packed = gzip.compress(text.encode()).decode("latin1")
     assert tools_for([text, packed]) == ["trace", "trace"]
+
+
+def test_a_memory_snapshot_is_known_for_what_it_is() -> None:
+    starts = [pickle.dumps({"segments": []}, protocol).decode("latin1") for protocol in (2, 4, 5)]
+    assert tools_for(starts) == ["snapshot"] * 3
 
 
 @each("text", ["", "hello", "--tensor-model-parallel-size 8", '{"hidden_size": 4096}'])

@@ -4,7 +4,7 @@
  */
 
 import { queryAll, fillPlaceholders } from "./dom.js";
-import { toolFor } from "./file_signs.js";
+import { SNAPSHOT, toolFor } from "./file_signs.js";
 import { HANDED, keepFiles } from "./handover.js";
 
 const SIGNS_LENGTH = 200_000; // bytes in which a sign has to stand
@@ -30,7 +30,12 @@ async function openTool(zone, files) {
   try {
     const starts = await Promise.all(files.map((file) => startOf(file)));
     // Several files of one job, such as a script and its log, are one for who reads configurations.
-    const tools = new Set(starts.map(toolFor)), folder = tools.size === 1 ? [...tools][0] : "import";
+    const tools = new Set(starts.map(toolFor));
+    if (tools.has(SNAPSHOT)) {
+      renderStatus(zone, "snapshot", { name: names });
+      return;
+    }
+    const folder = tools.size === 1 ? [...tools][0] : "import";
     const address = new URL(`tools/${folder}/`, new URL(document.body.dataset.root ?? "./", location.href));
     renderStatus(zone, "opening", { name: names, tool: address.pathname });
     if (await keepFiles(folder, files)) location.href = address.href + HANDED;
@@ -43,7 +48,8 @@ async function openTool(zone, files) {
 
 /** The beginning of a file, every byte a character. @param {File} file */
 async function startOf(file) {
-  return new TextDecoder("latin1").decode(await file.slice(0, SIGNS_LENGTH).arrayBuffer());
+  const bytes = new Uint8Array(await file.slice(0, SIGNS_LENGTH).arrayBuffer());
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
 }
 
 /** @param {HTMLElement} zone @param {string} key @param {Record<string, string>} parts */
