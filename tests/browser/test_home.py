@@ -5,7 +5,7 @@ import json
 import pickle
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from engine.answer import reply
 from engine.calculator import load
@@ -134,8 +134,12 @@ def test_the_axis_stays_while_a_number_is_dragged_and_the_run_before_is_a_ghost(
 
 
 def test_it_answers_before_python_has_come(visit):
-    held = []
-    page = visit("", own=True, prepare=lambda page: page.route("**/pyodide*", held.append))
+    held: list[Route] = []
+    page = visit(
+        "",
+        own=True,
+        prepare=lambda page: page.route("**/pyodide*", lambda route: held.append(route)),
+    )
     step = page.locator(".front .number").first
     before = step.inner_text()
     box = page.locator("input.drag[name=world_size]").bounding_box()

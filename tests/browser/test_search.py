@@ -81,7 +81,7 @@ def test_an_empty_search_has_four_doors_and_what_was_asked_before(visit):
     page = visit("", own=True)
     page.keyboard.press("/")
     doors = page.locator("[data-search-empty] a")
-    assert doors.count() == 4
+    expect(doors).to_have_count(4)
     asked(page, "bubble")
     expect(doors.first).to_be_hidden()
     page.locator(f"{HITS} a").first.click()
@@ -116,7 +116,7 @@ def test_it_says_that_it_is_being_prepared(visit):
 
 def test_a_number_is_found_with_its_value(visit):
     page = visit("")
-    page.get_by_role("button", name="Search").click()
+    page.locator(".masthead [data-opens=search]").click()
     asked(page, "over the ideal bubble")
     # The formula of the same name is found, too; its value is that of the sheet's own inputs.
     hit = page.locator(HITS, has_text="Bubble, over the ideal").filter(has_text="37.5 %").first
