@@ -61,7 +61,8 @@ async function carryList(key) {
     fetch(new URL("lists.json", root)).then((reply) => reply.json()),
     fetch(new URL("../panels/list.html", import.meta.url)).then((reply) => reply.text()),
   ]);
-  const words = new DOMParser().parseFromString(html, "text/html").querySelector("[data-list-words]");
+  const panel = new DOMParser().parseFromString(html, "text/html"), words = panel.querySelector("[data-list-words]");
+  document.head.append(...panel.querySelectorAll("style"));
   const word = (/** @type {string} */ name, parts = {}) => fillPlaceholders(words?.getAttribute(`data-${name}`) ?? "", parts);
   const list = /** @type {List | undefined} */ (lists[key]);
   if (!list) return;
