@@ -84,7 +84,10 @@ def test_an_empty_search_has_four_doors_and_what_was_asked_before(visit):
     expect(doors).to_have_count(4)
     asked(page, "bubble")
     expect(doors.first).to_be_hidden()
+    home = page.url
     page.locator(f"{HITS} a").first.click()
+    page.wait_for_url(lambda address: address != home)
+    page.locator(".masthead [data-opens=search]:enabled").wait_for()
     page.keyboard.press("/")
     page.locator("[data-search-words]").fill("")
     page.locator("[data-recent]", has_text="bubble").click()

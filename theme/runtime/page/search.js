@@ -104,10 +104,12 @@ function showProgress(done) {
  * @param {number} count of hits that are not sources
  */
 function renderHits(query, [plan, answers], groups, count) {
+  /** A page is named once, in the first group that has it. @type {Set<string>} */
+  const places = new Set();
+  const isNew = (/** @type {string} */ place) => !places.has(place) && places.add(place);
   const rows = groups.map(({ name, kinds, hits }) => {
-    const own = answers.filter((answer) => kinds.includes(answer.kind));
-    const places = own.map(({ place }) => place);
-    const others = hits.filter((hit) => !places.includes(hit.meta.place));
+    const own = answers.filter(({ kind, place }) => kinds.includes(kind) && isNew(place));
+    const others = hits.filter((hit) => isNew(hit.meta.place));
     return { name, items: [...own.map((answer) => renderLink(hitTemplate, answer)),
       ...others.flatMap((hit) => renderHit(hitTemplate, hit))] };
   });
