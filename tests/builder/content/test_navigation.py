@@ -165,7 +165,7 @@ def test_sound_articles_have_no_problem():
 
 
 def test_two_articles_of_one_name_are_named_both():
-    twin = article("one", "page")
+    twin = replace(article("one", "page"), title="Another")
     found = [str(one) for one in navigation.slug_problems((*ALL, twin))]
     assert found == ["content/reference/one.md:1: 'one' is also the name of content/guides/one.md"]
 
