@@ -62,7 +62,8 @@ def spread(field):
     if isinstance(field, Order):
         return ["-".join(field.items), "-".join(reversed(field.items))]
     if isinstance(field, Text):
-        return [sample.text for sample in field.samples.values()]
+        left_out = [] if field.empty else [""]
+        return left_out + [sample.text for sample in field.samples.values()]
     if isinstance(field, Compact):
         return ["", field.example or OWN_CONSTANTS]
     return list(field.options) if isinstance(field, Choice) else [True, False]
