@@ -30,11 +30,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     calculators, shard = tuple(names()), config.getoption("--shard")
+    repeated = lanes.repetitions(item.nodeid for item in items)
     left_out = [
         item
         for item in items
         if not units.is_in_shard(item.nodeid, shard)
-        or (config.getoption(lanes.OPTION) and not lanes.is_short(item.nodeid, calculators))
+        or (
+            config.getoption(lanes.OPTION)
+            and (item.nodeid in repeated or not lanes.is_short(item.nodeid, calculators))
+        )
     ]
     if left_out:
         gone = set(left_out)

@@ -2,10 +2,12 @@
 
 The short lane keeps every kind of thing and leaves out repetitions: of the pages in a browser, one
 for each template, kind of figure, kind of input and list; of calculators in Pyodide, those of a
-fixed sample. Pytest called by itself runs whatever it is asked for.
+fixed sample; of a browser test with several cases (widths, presses, files), the first and last.
+Pytest called by itself runs whatever it is asked for.
 """
 
 import os
+from collections.abc import Iterable
 
 from tests import units
 
@@ -18,21 +20,30 @@ PAGES = (
     "",
     "authors/architecture/",
     "authors/write-a-guide/",
+    "courses/newcomer/",
     "explorer/frontier/",
     "guides/gradient-accumulation/",
     "guides/overlap-frontier/",
     "guides/pipeline-schedule-lab/",
-    "guides/stack-explorer/",
     "paths/a-one-gpu/",
     "reference/bibliography/",
     "reference/glossary/",
     "reference/how-fast/",
     "reference/kept/",
+    "reference/library/",
     "tools/embed/",
     "tools/sweep/",
     "tools/trace/",
 )
-SAMPLED = 8  # one calculator in so many is compared with Pyodide in the short lane
+SAMPLED = 12  # one calculator in so many is compared with Pyodide in the short lane
+# Files of browser tests whose cases are kinds (keys, words, formats, faults), none like another.
+KINDS = frozenset(
+    f"tests/browser/test_{name}.py"
+    for name in (
+        *("charts", "failure", "keys", "missing", "receipts"),
+        *("saving", "search", "states", "storage", "tools_by_key"),
+    )
+)
 
 
 def in_short_lane() -> bool:
@@ -49,3 +60,14 @@ def is_short(nodeid: str, calculators: tuple[str, ...]) -> bool:
     if path == units.PARITY and case in calculators:
         return calculators.index(case) % SAMPLED == 0
     return True
+
+
+def repetitions(nodeids: Iterable[str]) -> set[str]:
+    """Return the browser tests between the first and the last case of the same function."""
+    cases: dict[str, list[str]] = {}
+    for nodeid in nodeids:
+        path, _, test = nodeid.partition("::")
+        own = path.startswith(units.BROWSER) and path not in {*units.EVERY_PAGE, units.PARITY}
+        if own and path not in KINDS and units.parameter(test) is not None:
+            cases.setdefault(nodeid.partition("[")[0], []).append(nodeid)
+    return {nodeid for same in cases.values() for nodeid in same[1:-1]}

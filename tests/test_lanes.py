@@ -7,7 +7,7 @@ from tests import lanes, units
 from tests.browser.pages import SOURCES
 
 NAMES = frozenset(names())
-PLACED = re.compile(r"(?:\[\[|^/// predict \| )(\w+)", re.MULTILINE)
+PLACED = re.compile(r"(?:\[\[|^/// predict \| )([a-z_]\w*)", re.MULTILINE)
 BLOCK = re.compile(r"^/// (\w+)", re.MULTILINE)
 
 
@@ -60,3 +60,12 @@ def test_of_calculators_in_pyodide_the_short_lane_takes_a_fixed_sample():
     test = f"{units.PARITY}::test_the_same"
     chosen = [name for name in names() if lanes.is_short(f"{test}[{name}]", tuple(names()))]
     assert len(chosen) == -(-len(names()) // lanes.SAMPLED)
+
+
+def test_of_cases_between_others_the_short_lane_takes_none_unless_each_is_a_kind():
+    test = "tests/browser/test_a11y.py::test_nothing_moves"
+    cases = [f"{test}[{width}]" for width in (390, 820, 1440)]
+    page = [f"tests/browser/test_every_page.py::test_a[{name}]" for name in "abc"]
+    key = [f"tests/browser/test_keys.py::test_a_key[{name}]" for name in "abc"]
+    single = ["tests/builder/test_pages.py::test_a[1]", "tests/browser/test_a11y.py::test_b"]
+    assert lanes.repetitions([*cases, *page, *key, *single]) == {cases[1]}

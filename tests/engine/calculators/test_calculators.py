@@ -104,7 +104,7 @@ def alone(name):
     """Return how many bounds and options are tried one at a time: all, but in the short lane."""
     if not lanes.in_short_lane():
         return sys.maxsize
-    return 12 if name in SLOW else 60
+    return 8 if name in SLOW else 24
 
 
 @promise

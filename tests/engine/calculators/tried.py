@@ -88,7 +88,7 @@ def tries(name):
     Calculators that search, simulate or train take seconds for a dozen.
     """
     if lanes.in_short_lane():
-        return 4 if name in SLOW else 12
+        return 3 if name in SLOW else 8
     return 12 if name in SLOW else 60
 
 
