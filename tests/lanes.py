@@ -31,6 +31,7 @@ PAGES = (
     "reference/how-fast/",
     "reference/kept/",
     "reference/library/",
+    "reference/library/",
     "tools/embed/",
     "tools/sweep/",
     "tools/trace/",
