@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from builder.outputs.early_answers import STEPS, early_answers, placed_numbers
+from builder.outputs.extra_outputs import STEPS, early_answers, placed_numbers
 from engine.answer import reply
 
 INPUT = '<input class="drag" name="{}" data-of="gradient_sync" type="text">'
