@@ -64,9 +64,8 @@ def test_any_number_is_traced_to_the_inputs_that_changed_it(visit):
 
 def test_a_link_shows_its_inputs_before_any_answer_and_no_other_results(visit):
     page = visit(f"{LAB}?gradient_sync.world_size=8192&gradient_sync.port=1e11")
-    page.wait_for_function(
-        "document.querySelector('#gradient_sync [name=world_size]').value === '8,192'"
-    )
+    field = page.locator(f"{ROOT} .field [name=world_size]")
+    expect(field).to_have_value("8,192", timeout=30_000)
     shown = page.evaluate(
         """() => {
           const number = document.querySelector("#gradient_sync .lead .number");
