@@ -11,7 +11,7 @@ from builder.calculators import calculator_context
 from builder.content import library
 from builder.content.article import parse_article
 from builder.core import folders
-from builder.markdown import article_html, formula_sheet
+from builder.markdown import article_html, article_rendering
 from builder.markdown.render_state import RenderContext
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def around():
     return RenderContext(
         library=library.parse_library(*shelf)[0],
         load=load,
-        expand=formula_sheet.expand_formula_sheet,
+        expand=article_rendering.expand_body,
         macros=macros[0],
         blocks=macros[1],
     )

@@ -1,5 +1,6 @@
 """What can be searched for: pages, calculators with their numbers, terms; and the index of it."""
 
+import gzip
 import json
 import re
 from dataclasses import replace
@@ -10,6 +11,7 @@ import pytest
 from builder import pipeline
 from builder.content import article
 from builder.core import build_cache
+from builder.core.problem import ServiceError
 from builder.outputs import pagefind, search_documents
 from tests.builder.conftest import SERVICES, silent
 
@@ -40,9 +42,46 @@ def test_an_index_names_its_files_in_a_folder_with_a_hash():
     assert made == pagefind.build_index({"guides/x/index.html": page})
 
 
-def test_an_index_that_cannot_be_made_is_one_sentence(monkeypatch):
-    from builder.core.problem import ServiceError
+def of_kinds(documents):
+    kinds = ("Guide", "Tool", "Term", "Path", "Formula")
+    texts = {n: f"<h1>Title {n}</h1><p>words</p>" for n in range(documents)}
+    head = '<!doctype html><html lang="en">'
+    return {
+        f"{n}": head + search_documents._document(text, kinds[n % 5], f"{n}/")
+        for n, text in texts.items()
+    }
 
+
+def test_an_index_of_several_kinds_has_the_same_bytes_again():
+    made = pagefind.build_index(of_kinds(30))
+    assert all(made == pagefind.build_index(of_kinds(30)) for _ in range(4))
+    # Whatever is named after its content is there under that name.
+    names = {name.rpartition("/")[2] for name in made}
+    entry = json.loads(next(made[name] for name in made if name.endswith("pagefind-entry.json")))
+    meta = f"pagefind.{entry['languages']['en']['hash']}.pf_meta"
+    assert meta in names
+    listed = next(gzip.decompress(made[name]) for name in made if name.endswith(meta))
+    (held,) = [name for name in names if name.endswith(".pf_filter")]
+    assert held.removesuffix(".pf_filter").encode() in listed
+
+
+def test_a_filter_keeps_every_value_with_its_pages_in_order():
+    pages = bytes([*range(24)]) + b"\x18\x18\x19\x01\x00"  # 0 to 24, and 256
+    values = [b"\x82\x65Guide\x98\x1a" + pages, b"\x82\x64Tool\x81\x18\xff"]
+    for given in (values, values[::-1]):
+        sort = pagefind._sorted_values(b"\x82\x64kind\x82" + b"".join(given))
+        assert sort == b"\x82\x64kind\x82" + b"".join(sorted(values))
+    many = [bytes([0x82, 0x62]) + b"%02d" % n + bytes([0x81, n % 24]) for n in range(30)]
+    sort = pagefind._sorted_values(b"\x82\x64kind\x98\x1e" + b"".join(many[::-1]))
+    assert sort == b"\x82\x64kind\x98\x1e" + b"".join(many)
+
+
+def test_a_filter_of_another_form_is_one_sentence():
+    with pytest.raises(ServiceError, match="its filter has an unknown form"):
+        pagefind._sorted_values(b"\x82\x64kind\x9f\x82\x61a\x80\xff")
+
+
+def test_an_index_that_cannot_be_made_is_one_sentence(monkeypatch):
     def absent(*_, **__):
         raise OSError("no such program")
 

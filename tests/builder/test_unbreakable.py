@@ -217,6 +217,7 @@ def test_many_articles_take_calls_in_proportion(plain):
     for count in (100, 400):
         for number in range(count):
             copy = text.replace("order = ", f"order = {number + 10}")
+            copy = copy.replace('title = "', f'title = "{number}. ')
             (guide.parent / f"copy-{number}.md").write_text(copy, "utf-8")
         plain.memo = build_cache.BuildCache()
         with cProfile.Profile() as profile:  # counts, for a clock also tells what else runs

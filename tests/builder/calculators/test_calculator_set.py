@@ -21,6 +21,7 @@ def calculator(name, equations=()):
         title=name,
         question="",
         headline="time",
+        groups={},
         fields=(),
         outputs={"curve": {"kind": "lines", "of": name}, "time": {"kind": "value"}},
         presets=(),

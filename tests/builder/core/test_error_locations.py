@@ -50,16 +50,16 @@ def told(error):
 
 
 def test_what_a_calculator_does_not_declare_is_named_in_the_order_of_a_calculator(ovens):
-    names = "TITLE and no QUESTION and no Inputs and no solve and no views"
+    names = "TITLE and no QUESTION and no HEADLINE and no Inputs and no solve and no views"
     assert told(AttributeError("x")) == f"{SOURCE}:1: calculator 'oven' declares no {names}"
-    declare(ovens, "TITLE", "Inputs", "solve")
+    declare(ovens, "TITLE", "HEADLINE", "Inputs", "solve")
     assert told(AttributeError("x")) == (
         f"{SOURCE}:1: calculator 'oven' declares no QUESTION and no views"
     )
 
 
 def test_another_attribute_that_is_not_there_is_an_error_like_any_other(ovens):
-    declare(ovens, "TITLE", "QUESTION", "Inputs", "solve", "views")
+    declare(ovens, "TITLE", "QUESTION", "HEADLINE", "Inputs", "solve", "views")
     assert told(AttributeError("no x")) == (
         f"{SOURCE}:1: calculator 'oven' raises AttributeError: no x"
     )

@@ -78,6 +78,7 @@ def test_a_site_is_the_same_by_one_process_and_by_two(tmp_path, monkeypatch):
     guide = (tmp_path / "site/content/guides/first-guide.md").read_text("utf-8")
     for number in range(2, 70):
         text = guide.replace("order = 1", f"order = {number}").replace("1e6", f"{number}e6")
+        text = text.replace('title = "', f'title = "{number}. ')
         (tmp_path / f"site/content/guides/guide-{number}.md").write_text(text, "utf-8")
     asked = []
     begun = process_pool.ProcessPool._get_executor

@@ -21,6 +21,7 @@ RING = CalculatorContext(
     title="Ring",
     question="How long?",
     headline="time",
+    groups={},
     fields=(
         SimpleNamespace(name="size", kind="number"),
         SimpleNamespace(name="log", kind="text"),

@@ -48,7 +48,21 @@ def test_version_and_date_agree_everywhere():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert values["version"] == project["version"] == SITE.version
     assert values["date-released"] == SITE.released
-    assert " AND ".join(values["license"]) == project["license"]
+
+
+def test_a_package_has_the_license_of_code_and_the_repository_that_of_its_texts_too():
+    # The packages hold code alone; the citation is of the repository, texts and data included.
+    code, texts = citation_file()["license"]
+    assert (code, texts) == ("Apache-2.0", "CC-BY-4.0")
+    for file in ("pyproject.toml", "builder/pyproject.toml"):
+        written = tomllib.loads((ROOT / file).read_text("utf-8"))
+        assert written["project"]["license"] == code
+        included = written["tool"]["hatch"]["build"]["targets"].get("sdist", {}).get("include", [])
+        assert not any("content" in path for path in included)
+    license_file = (ROOT / "LICENSE").read_text("utf-8")
+    assert "everything under content/" in license_file
+    assert "License (CC BY 4.0)" in license_file
+    assert "everything else is licensed under the Apache License, Version 2.0" in license_file
 
 
 def test_a_page_is_cited_with_title_version_date_and_address():

@@ -19,6 +19,7 @@ RING = CalculatorContext(
     title="The ring",
     question="How long?",
     headline="time",
+    groups={},
     fields=(SimpleNamespace(name="size", kind="number"),),
     outputs={"time": {"kind": "value", "also": ""}, "verdict": {"kind": "badge"}},
     presets=(),

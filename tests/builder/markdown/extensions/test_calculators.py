@@ -31,6 +31,7 @@ RING = CalculatorContext(
     title="The ring",
     question="How long?",
     headline="time",
+    groups={},
     fields=(SimpleNamespace(name="size", kind="number"), SimpleNamespace(name="n", kind="number")),
     outputs={name: {"kind": kind, "also": "1 <GiB>"} for name, kind in KINDS.items()},
     presets=(),
