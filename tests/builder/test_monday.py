@@ -14,6 +14,19 @@ FRAMEWORKS = {
     "Megatron": r"\bCore 0\.19\b",
     "torchtitan": r"\b0\.3\.0\b",
 }
+# Guide -> what its list has no setting of, why, and the version of what a reader sets instead.
+NOTHING_TO_SET = {
+    "layers-that-are-not-attention": (
+        ("PyTorch", "FSDP2", "DeepSpeed"),
+        "they take layers as the model's own code has them and know no kinds of layers",
+        r"Megatron-LM\*\* \(Core 0\.19\)",
+    ),
+    "racks-of-72": (
+        tuple(FRAMEWORKS),
+        "whether a rack is one NVLink domain is decided by IMEX, NCCL and the scheduler",
+        r"NCCL 2\.27",
+    ),
+}
 
 
 def monday(slug: str) -> str:
@@ -35,4 +48,10 @@ def missing(slug: str) -> list[str]:
 
 @pytest.mark.parametrize("slug", sorted(GUIDES))
 def test_monday_names_the_settings_of_five_frameworks_with_versions(slug):
-    assert missing(slug) == []
+    excepted, reason, instead = NOTHING_TO_SET.get(slug, ((), "none", ""))
+    assert missing(slug) == list(excepted), reason
+    assert re.search(instead, monday(slug))
+
+
+def test_every_exception_is_of_a_guide_that_is_there():
+    assert NOTHING_TO_SET.keys() <= GUIDES.keys()
