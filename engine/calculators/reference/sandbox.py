@@ -12,7 +12,7 @@ from engine.core.units import BYTES, SECONDS, SHARE, Bytes, Ratio, Seconds, Shar
 from engine.core.views import Axis, Badge, Bar, Bars, Cell, Code, Rule, Table
 from engine.estimate import estimate
 from engine.form.conventions import STEP_MODEL_COUNT
-from engine.form.imported.exports import EXPORTS
+from engine.form.imported.export_formats import EXPORTS
 from engine.form.memory_fit import memory_segments, tight_mark
 from engine.form.planner.plan_bar import step_bar
 from engine.form.planner.plan_text import differing_parts, plan_name

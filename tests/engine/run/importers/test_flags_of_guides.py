@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from engine.form.imported.exports import EXPORTS
+from engine.form.imported.export_formats import EXPORTS
 from engine.form.imported.samples import SAMPLES
 from engine.run.importers.assemble import import_run
 from engine.run.importers.import_report import RunDraft, Setting
