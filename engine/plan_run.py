@@ -13,14 +13,8 @@ from engine.core.text import render_text
 from engine.core.units import BYTES, DAY, MONEY, SECONDS
 from engine.form.memory_fit import tight_mark, tight_text
 from engine.form.plan_to_reality import in_the_end
-from engine.form.planner.plan_text import (
-    MOVES,
-    gain_text,
-    limit_text,
-    plan_name,
-    reason_text,
-    ties_text,
-)
+from engine.form.planner.best_plan_text import MOVES, gain_text, limit_text, ties_text
+from engine.form.planner.plan_text import plan_name, reason_text
 from engine.plan_every import AllPlans, all_plans
 from engine.run.file import InputError
 from engine.run.plan_request import PlanRequest, read_request

@@ -22,7 +22,8 @@ from engine.form.job_planner.answer import Answer
 from engine.form.job_planner.inputs import NONE, Inputs, gpu_of, on_other_machine
 from engine.form.job_planner.sizes import SizedPlan, in_time, largest_in_time, within
 from engine.form.memory_fit import TITLES, fit_badge, tight_mark
-from engine.form.planner.plan_text import MOVES, gain_text, limit_text, plan_name, split_text
+from engine.form.planner.best_plan_text import MOVES, gain_text, limit_text
+from engine.form.planner.plan_text import plan_name, split_text
 from engine.simulate.planner.evaluate import Candidate
 
 _TRAINED = {

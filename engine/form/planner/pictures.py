@@ -22,15 +22,9 @@ from engine.core.views import (
 )
 from engine.form.memory_fit import memory_segments, tight_mark, with_fit
 from engine.form.planner.answer import Answer
+from engine.form.planner.best_plan_text import MOVES, limit_text, ties_text
 from engine.form.planner.plan_bar import step_bar
-from engine.form.planner.plan_text import (
-    MOVES,
-    limit_text,
-    plan_name,
-    reason_text,
-    split_text,
-    ties_text,
-)
+from engine.form.planner.plan_text import plan_name, reason_text, split_text
 from engine.simulate.planner.evaluate import Candidate
 
 _VERDICTS = {

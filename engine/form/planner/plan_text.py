@@ -1,14 +1,12 @@
-"""Plans as text: names, reasons against a plan, limits of the best."""
+"""Plans as text: names, reasons against a plan."""
 
 from collections.abc import Mapping
 
 from engine.core.text import Text, say
-from engine.core.units import BYTES, COUNT, RATIO, SECONDS, SHARE, Quantity, Seconds
+from engine.core.units import BYTES, SECONDS, SHARE, Quantity, Seconds
 from engine.form.adjusted_inputs import join_sentences
 from engine.form.memory_fit import tight_text
 from engine.run.parallelism import Plan, Training
-from engine.simulate.planner.moves import StepLimit
-from engine.simulate.planner.ties import Tie
 from engine.simulate.planner.why import Reason
 from engine.simulate.step.single_changes import SingleChange
 
@@ -137,42 +135,3 @@ def differing_parts(
     words = [f"{PARTS[key]} {{{key}}} {'more' if parts[key] > 0 else 'less'}" for key in largest]
     numbers = {key: (abs(parts[key]), SECONDS) for key in largest}
     return (f"Per step: {', '.join(words)}." if words else ""), numbers
-
-
-def limit_text(limit: StepLimit) -> Text:
-    """Return the largest part of the best step that is no computation."""
-    return say(
-        "{computing} of its step computes. The largest other part is "
-        f"{PARTS[limit.part]}: {{seconds}}, {{share}}.",
-        computing=(limit.computing, SHARE),
-        seconds=(limit.seconds, SECONDS),
-        share=(limit.share, SHARE),
-    )
-
-
-def ties_text(tie: Tie) -> Text:
-    """Return how many plans tie with the best."""
-    if tie.tied == 1:
-        return "No other plan's range overlaps that of the best."
-    return say(
-        "{n} plans tie: their ranges overlap that of the best, which goes from {low} to {high}. "
-        "They are {splits} splits into tensor and pipeline parallelism.",
-        n=(tie.tied, COUNT),
-        splits=(tie.splits, COUNT),
-        low=(tie.low, SECONDS),
-        high=(tie.high, SECONDS),
-    )
-
-
-MOVES: Mapping[str, str] = {
-    "batch": "Twice the global batch",
-    "fp8": "Linear layers in FP8",
-    "ports": "Ports of twice the speed",
-    "memory": "H200 instead of H100",
-    "gpus": "Twice the GPUs, the batch as it is",
-}
-
-
-def gain_text(gain: float, per_gpu: float) -> Text:
-    """Return the gain of a job change as text."""
-    return say("{gain} as fast, {each} per GPU", gain=(gain, RATIO), each=(per_gpu, RATIO))
