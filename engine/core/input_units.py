@@ -11,6 +11,7 @@ from engine.core.units import (
     PARAMETERS,
     SECONDS,
     SHARE,
+    TOKENS,
     Quantity,
 )
 
@@ -54,6 +55,7 @@ PLAIN = Unit("", 1, {"k": 1e3, "M": 1e6})
 BILLIONS = Unit(
     "B", 1e9, {"K": 1e3, "M": 1e6, "T": 1e12, "billion": 1e9, "million": 1e6}, quantity=PARAMETERS
 )
+TRILLIONS = Unit("T", 1e12, {"B": 1e9, "M": 1e6, "billion": 1e9, "trillion": 1e12}, quantity=TOKENS)
 # Elements of a buffer, as DeepSpeed counts them.
 ELEMENTS = Unit(
     " M", 1e6, {"k": 1e3, "B": 1e9, "million": 1e6, "billion": 1e9}, quantity=PARAMETERS

@@ -18,6 +18,7 @@ from engine.core.input_units import (
     PERCENT,
     PLAIN,
     TFLOPS,
+    TRILLIONS,
     Scalar,
     Unit,
 )
@@ -434,6 +435,7 @@ __all__ = [
     "PERCENT",
     "PLAIN",
     "TFLOPS",
+    "TRILLIONS",
     "Choice",
     "Compact",
     "Field",

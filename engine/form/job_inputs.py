@@ -8,7 +8,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.publications import LLAMA_3_405B
 from engine.catalog.reader_defaults import GPU_SPREAD, USUAL_MFU
 from engine.core import units
-from engine.core.inputs import BILLIONS, PERCENT, Choice, Number, Scalar, Unit
+from engine.core.inputs import BILLIONS, PERCENT, TRILLIONS, Choice, Number, Scalar, Unit
 from engine.core.outputs import Symbol
 from engine.core.units import HOUR
 from engine.form.price import PRICE
@@ -25,9 +25,6 @@ from engine.form.saving_inputs import (
     Slower,
 )
 
-TRILLIONS = Unit(
-    "T", 1e12, {"B": 1e9, "M": 1e6, "billion": 1e9, "trillion": 1e12}, quantity=units.TOKENS
-)
 PER_SECOND = Unit(" tokens/s", 1.0, {"k": 1e3}, quantity=units.TOKEN_RATE)
 GPUS = {key: gpu.name for key, gpu in ACCELERATORS.items()}
 

@@ -9,7 +9,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.flop_conventions import Counting
 from engine.catalog.models import MODELS
 from engine.catalog.reader_defaults import USUAL_MFU
-from engine.core.inputs import PERCENT, Choice, Number, Scalar
+from engine.core.inputs import PERCENT, TRILLIONS, Choice, Number, Scalar
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import (
     DAY,
@@ -26,7 +26,6 @@ from engine.core.units import (
 )
 from engine.core.views import Challenge, Condition, Lines, Point, Series
 from engine.form.conventions import COUNTINGS
-from engine.form.job_inputs import TRILLIONS
 from engine.form.missing_range import NO_RANGE
 from engine.form.plan_to_reality import ASSUMES, NO_LOSSES, SOURCES, in_the_end
 from engine.form.price import PRICE

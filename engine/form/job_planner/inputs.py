@@ -10,7 +10,7 @@ from engine.catalog.more_nodes import EVERY_NODE
 from engine.catalog.recent_models import RECENT_MODELS
 from engine.catalog.rental_prices import RENTAL_PRICES
 from engine.core import units
-from engine.core.inputs import GBITS, Choice, InputError, Number, Scalar, Text, Unit
+from engine.core.inputs import GBITS, TRILLIONS, Choice, InputError, Number, Scalar, Text, Unit
 from engine.core.text import Text as Words
 from engine.core.units import DAY, HOUR, Count, Gbit, Price
 from engine.form import short_job
@@ -22,7 +22,6 @@ from engine.form.fields import (
     OverlapTensorParallel,
     OwnConstants,
 )
-from engine.form.job_inputs import TRILLIONS
 from engine.form.own_gpu import (
     OWN_GPU,
     OWN_GPU_NAME,

@@ -8,7 +8,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import KEPT_FREE
 from engine.catalog.models import MODELS
 from engine.catalog.reader_constants import parse_constants
-from engine.core.inputs import GBITS, PERCENT, Choice, Number
+from engine.core.inputs import GBITS, PERCENT, TRILLIONS, Choice, Number
 from engine.core.units import Count, Gbit
 from engine.form.fields import (
     CudaGraphs,
@@ -18,7 +18,6 @@ from engine.form.fields import (
     OverlapTensorParallel,
     OwnConstants,
 )
-from engine.form.job_inputs import TRILLIONS
 from engine.form.price import PRICE
 from engine.form.what_if.inputs import GPU_NAMES, MODEL_NAMES
 from engine.run.fp8_layouts import reads_any_operand_layout

@@ -13,11 +13,11 @@ from engine.core.inputs import (
     MICROSECONDS,
     PERCENT,
     TFLOPS,
+    TRILLIONS,
     Choice,
     Number,
 )
 from engine.core.units import GB, HOUR, MICRO, TERA, Bytes, Count, MiB, Quantity, Seconds, Tokens
-from engine.form.job_inputs import TRILLIONS
 from engine.form.price import PER_HOUR
 from engine.form.saving_inputs import HOURS, LLAMA3_MTBF, MINUTES, SECONDS, WATTS
 from engine.formulas.communication import ring_all_reduce_time

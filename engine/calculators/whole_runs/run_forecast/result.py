@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.core.inputs import Choice, Number, Scalar
+from engine.core.inputs import TRILLIONS, Choice, Number, Scalar
 from engine.core.outputs import Output
 from engine.core.units import (
     COUNT,
@@ -21,7 +21,6 @@ from engine.core.units import (
 )
 from engine.form.fields import OwnConstants
 from engine.form.forecast_jobs import JOBS
-from engine.form.job_inputs import TRILLIONS
 from engine.form.price import PRICE
 from engine.form.saving_inputs import (
     LLAMA3_MTBF,

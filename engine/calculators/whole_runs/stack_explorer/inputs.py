@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from math import inf, prod
 from typing import Annotated
 
-from engine.core.inputs import GBITS, Choice, Number, Scalar, Unit
+from engine.core.inputs import GBITS, TRILLIONS, Choice, Number, Scalar, Unit
 from engine.core.lazy import Lazy
 from engine.core.slices import Slices, step_progress
 from engine.core.text import Text
@@ -25,7 +25,6 @@ from engine.core.units import (
     TokenRate,
 )
 from engine.form.fields import OwnConstants, PortsPerEight
-from engine.form.job_inputs import TRILLIONS
 from engine.form.message import MESSAGE
 from engine.form.overlap import SCHEDULES
 from engine.form.price import PRICE
