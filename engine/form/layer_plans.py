@@ -27,16 +27,17 @@ _MOST_EXPERT_RANKS: Count = 64
 
 @lru_cache(maxsize=256)
 def fastest_plan(
-    model: Model, machine: str, gpus: Count, stages: Count, length: Tokens
+    model: Model, machine: str, gpus: Count, stages: Count, length: Tokens, own: str = ""
 ) -> ModeledPlan:
     """Return the fastest plan of bf16 pre-training that fits; else the one that needs least.
 
     Tried: with and without recomputation of every layer, tensor parallelism of 1 or 8 (a dense
     model: 2 or 8), experts over up to 64 ranks, and context parallelism of powers of two up to four
     times the first that fits. A step has `STEP_TOKENS`, or a sequence for each replica. Each stage
-    has a multiple of two GPUs; what is left over stays idle.
+    has a multiple of two GPUs; what is left over stays idle. `own` is the text of what was measured
+    on the machines, in place of the catalog's constants.
     """
-    cluster, unit = cluster_of(machine), 2 * stages
+    cluster, unit = cluster_of(machine, own), 2 * stages
     world = gpus // unit * unit
     found: list[ModeledPlan] = []
     settings: tuple[Recompute, ...] = ("none", "full")

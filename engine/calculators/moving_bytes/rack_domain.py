@@ -46,7 +46,6 @@ DOMAINS: dict[str, str] = {
 }
 RACKS = {key: node.name for key, node in NODES.items() if key.endswith("nvl72")}
 PRESETS = {
-    "NVLink between hosts is off": {},
     "The whole rack": {"domain": "64"},
     "405B, tensor parallelism of 8": {
         "model": "llama-3-405b",
@@ -77,7 +76,7 @@ class Inputs:
     """The calculator's inputs."""
 
     domain: Annotated[str, Choice(label="NVLink joins", cites=False, options=DOMAINS)] = "4"
-    machine: Annotated[str, Choice(label="Machine", options=RACKS)] = "gb200-nvl72"
+    rack: Annotated[str, Choice(label="Machine", options=RACKS)] = "gb200-nvl72"
     model: short_job.ModelName = "deepseek-v3"
     world_size: short_job.WorldSize = 512
     tensor_parallel: short_job.TensorParallel = 1
@@ -91,7 +90,7 @@ class Inputs:
     precision: short_job.PrecisionName = "fp8"
     recompute: short_job.RecomputeName = "full"
     framework: short_job.FrameworkName = "megatron"
-    exchange: ExpertExchange = "hybridep"
+    exchange: ExpertExchange = "auto"
     own_constants: OwnConstants = ""
 
 
@@ -101,6 +100,7 @@ class Result:
 
     evidence: Evidence
     times: dict[Count, StepTime]
+    speeds: dict[Count, Bandwidth]
     changes: tuple[Text, ...]
     step: Annotated[Seconds, Output("Step", note="{whole} with the whole rack", color="compute")]
     whole: Seconds
@@ -133,7 +133,7 @@ class Result:
 
 def runs(inputs: Inputs) -> tuple[dict[Count, Run], tuple[Text, ...]]:
     """Return the job by the GPUs that NVLink joins, and the changes that make it possible."""
-    node = NODES[inputs.machine]
+    node = NODES[inputs.rack]
     run, changes = short_job.job_run_and_changes(
         inputs,
         gpu=node.gpu,
@@ -142,7 +142,7 @@ def runs(inputs: Inputs) -> tuple[dict[Count, Run], tuple[Text, ...]]:
         nic_bandwidth=node.nic_bandwidth,
     )
     training = replace(run.training, exchange=inputs.exchange)  # type: ignore[arg-type]
-    cluster = cluster_of(inputs.machine, inputs.own_constants)
+    cluster = cluster_of(inputs.rack, inputs.own_constants)
     return {
         int(size): replace(
             run, training=training, cluster=replace(cluster, nvlink_domain=int(size))
@@ -165,19 +165,21 @@ def solve(inputs: Inputs) -> Result:
         size: step_time(run.model, run.cluster, run.plan, run.training)
         for size, run in jobs.items()
     }
+    speeds = {size: bus_bandwidth(run) for size, run in jobs.items()}
     own = int(inputs.domain)
     step, whole = times[own].total, times[WHOLE].total
     return Result(
         evidence=evidence(jobs[own]),
         times=times,
+        speeds=speeds,
         changes=changes,
         step=step,
         whole=whole,
         slower=step / whole,
         exchanged=times[own].expert_parallel,
         exchanged_whole=times[WHOLE].expert_parallel,
-        bus=bus_bandwidth(jobs[own]),
-        bus_whole=bus_bandwidth(jobs[WHOLE]),
+        bus=speeds[own],
+        bus_whole=speeds[WHOLE],
         lost=1 - whole / step,
     )
 
@@ -251,9 +253,8 @@ def _parts(inputs: Inputs, result: Result) -> Bars:
 
 
 def _curve(inputs: Inputs, result: Result) -> Lines:
-    jobs, _ = runs(inputs)
-    sizes = sorted(jobs)
-    speeds = tuple(bus_bandwidth(jobs[size]) for size in sizes)
+    sizes = sorted(result.speeds)
+    speeds = tuple(result.speeds[size] for size in sizes)
     return Lines(
         title="What nccl-tests shows of 64 GPUs",
         x=Axis(label="GPUs that NVLink joins", quantity=COUNT, low=4.0, high=64.0, scale="log"),

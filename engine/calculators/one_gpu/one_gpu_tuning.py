@@ -8,6 +8,7 @@ from typing import Annotated, Literal, cast
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hosts import CPU_ADAM
 from engine.catalog.models import MODELS
+from engine.catalog.reader_constants import parse_constants
 from engine.core.inputs import Choice, Number, Scalar, Switch
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
@@ -24,6 +25,7 @@ from engine.core.views import (
     Segment,
     Table,
 )
+from engine.form.fields import OwnConstants
 from engine.form.memory_fit import TITLES, fit_badge, memory_segments
 from engine.form.missing_range import NO_RANGE
 from engine.simulate.memory.allocator import MemoryFit, memory_fit
@@ -100,6 +102,7 @@ class Inputs:
             advanced=True,
         ),
     ] = 16
+    own_constants: OwnConstants = ""
 
 
 def _output(label: str, *meaning: str, note: str = "", color: str = "ink") -> Output:
@@ -178,6 +181,7 @@ def _job(inputs: Inputs, method: str) -> FineTuningJob:
         recompute=cast(Literal["none", "full"], inputs.recompute),
         lora_rank=inputs.lora_rank,
         fused=inputs.fused,
+        own=parse_constants(inputs.own_constants),
     )
 
 

@@ -17,6 +17,7 @@ from engine.form.memory_fit import with_fit
 from engine.form.run.prediction_text import value_with_range
 from engine.run.problems import problems
 from engine.run.run import Run
+from engine.simulate.memory.allocator import MemoryFit
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.what_if import run_fit, run_step_time
 
@@ -98,6 +99,7 @@ class Result:
     evidence: Evidence
     fewer: Run | None
     fewer_evidence: Evidence
+    fit: MemoryFit
     problems: tuple[str, ...]
     changes: tuple[Text, ...]
     step: Annotated[Seconds, Output("Step before", color="compute")]
@@ -195,6 +197,7 @@ def solve(inputs: Inputs) -> Result:
         evidence=evidence(run),
         fewer=None if notes else fewer,
         fewer_evidence=evidence(run if notes else fewer),
+        fit=run_fit(run if notes else fewer),
         problems=notes,
         changes=changes,
         step=step,
@@ -248,7 +251,7 @@ def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
         ),
         color="communication",
     )
-    return with_fit(badge, run_fit(result.fewer))
+    return with_fit(badge, result.fit)
 
 
 def _curve(inputs: Inputs, result: Result) -> Lines:

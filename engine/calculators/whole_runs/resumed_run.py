@@ -24,9 +24,9 @@ TITLE = "Stopped, and resumed"
 QUESTION = "Is it the same training as without the stop, and which step would show it?"
 HEADLINE = "verdict"
 PRESETS = {
-    "All restored, the same GPUs": {},
-    "All restored, one GPU lost": {"ranks": 3},
-    "Two GPUs lost, the batch shrinks": {"ranks": 2, "batch": "gpu"},
+    "All restored, the same GPUs": {"missing": "nothing"},
+    "All restored, one GPU lost": {"missing": "nothing", "ranks": 3},
+    "Two GPUs lost, the batch shrinks": {"missing": "nothing", "ranks": 2, "batch": "gpu"},
     "Only weights were saved": {"missing": "moments"},
 }
 _TRAINED = (

@@ -53,7 +53,7 @@ CHAPTERS: Mapping[str, Chapter] = {
     "network": Chapter(
         title="4. Half the network",
         settings=PRESETS["Half the network"],
-        deadline=17.8 * DAY,
+        deadline=18.0 * DAY,
     ),
 }
 
@@ -103,8 +103,8 @@ def chapter_outcome(chapter: Chapter, own: Mapping[str, Any]) -> Outcome:
 def plans_in_time(
     answer: Answer, tokens: float, deadline: Seconds
 ) -> Slices[tuple[Candidate, ...]]:
-    """Return the plans that finish a chapter in time."""
-    job = answer.job
+    """Return the plans that finish a chapter in time, tight ones among them."""
+    job = replace(answer.job, allows_tight=True)
     limit = deadline / whole_run(job, tokens, 1.0)
     good: list[Candidate] = []
     for done, shape in enumerate(near := shapes_within(limit, answer.shapes)):

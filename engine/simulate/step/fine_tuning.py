@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from engine.catalog.accelerators import Gpu
 from engine.catalog.hosts import CPU_ADAM
 from engine.catalog.models import Model
+from engine.catalog.reader_constants import OwnConstants
 from engine.core.units import Bytes, Count, Parameters, Seconds, Tokens
 from engine.formulas.activations import HALF
 from engine.formulas.offload import host_update_time, moving_time
@@ -131,6 +132,7 @@ class FineTuningJob:
         sequences: of a step, each a micro-batch.
         lora_rank: of adapters, where a method has them.
         fused: Adam is one kernel; otherwise one kernel per operation for all tensors (foreach).
+        own: constants that were measured on the GPU, in place of the catalog's.
     """
 
     model: Model
@@ -140,6 +142,7 @@ class FineTuningJob:
     recompute: Recompute
     lora_rank: Count
     fused: bool
+    own: OwnConstants | None = None
 
     @property
     def tokens(self) -> Tokens:
@@ -192,7 +195,7 @@ def fine_tuning(job: FineTuningJob, method: Method) -> FineTuning:
     size = total_parameters(job.model)
     if method.trained == "full":
         memory = _with_states(memory, job.model, method, size)
-    step = step_time(job.model, _alone(job.gpu), plan, training)
+    step = step_time(job.model, _alone(job), plan, training)
     each = method.update if job.fused or not method.foreach else method.foreach
     temporary = 0.0 if job.fused else method.temporary * size
     return FineTuning(
@@ -221,9 +224,10 @@ def _training(job: FineTuningJob, method: Method) -> Training:
     )
 
 
-def _alone(gpu: Gpu) -> Cluster:
+def _alone(job: FineTuningJob) -> Cluster:
     """Return a machine with one GPU; nothing crosses its port."""
-    return Cluster(gpu=gpu, gpus_per_node=1, nics_per_node=1, nic_bandwidth=gpu.pcie)
+    gpu = job.gpu
+    return Cluster(gpu=gpu, gpus_per_node=1, nics_per_node=1, nic_bandwidth=gpu.pcie, own=job.own)
 
 
 def _with_states(memory: Memory, model: Model, method: Method, size: Parameters) -> Memory:

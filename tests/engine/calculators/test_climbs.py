@@ -10,6 +10,7 @@ SLOW = ("capstone", "job_planner", "planner")
 # or of a routed batch is where things lie, and no number of a result.
 DRAWN = {
     # A row of a table is a job of its own.
+    "calculators/one_gpu/one_gpu_tuning.py": {"fine_tuning"},
     "calculators/reference/forecast_ledger.py": {"read_document", "step_time"},
     "calculators/reference/run_totals.py": {"active_parameters", "utilization"},
     "calculators/whole_runs/log_check.py": {"is_another_job", "credible_mfu"},
@@ -20,6 +21,7 @@ DRAWN = {
         "received_copies",
         "transpose",
     },
+    "calculators/splitting_the_model/state_steps.py": {"seen_values"},
     "calculators/splitting_the_model/token_flow.py": {"expert_queues", "lost_tokens"},
 }
 

@@ -120,6 +120,7 @@ PAGES = {
 OTHERS = {
     "in_network_gain": "measured machines beside the model, by the same placements",
     "message_waterfall": "buckets of a message, by the same call",
+    "rack_domain": "one group in NVLink domains of several sizes, by the same call",
     "fabric_builder": "loads of links; imports the cluster's shape alone",
     "rail_path": "one message; imports the cluster's shape alone",
 }

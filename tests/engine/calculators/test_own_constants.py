@@ -19,6 +19,7 @@ WITHOUT = {
     "job_time": "a published plan's speed; the reader's is typed or comes from the estimate",
     "calibrate": "it makes them, and shows them beside the catalog's",
     "claims_checked": "published claims, about the machines that they name",
+    "layer_stages": "compares stages on one machine, which no input changes",
     "hybrid_measured": "measured runs beside the model, on the machines of the measurement",
     "in_network_gain": "measured collectives beside the model, likewise",
     "kernel_trace": "a trace of one machine, made once",

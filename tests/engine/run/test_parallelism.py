@@ -128,7 +128,7 @@ WRONG = [
     ({"expert_parallel": 8}, {}, "needs a model with experts"),
     ({"shard_group": 7}, {}, "shard_group 7 does not divide the 128"),
     ({"virtual_pipeline": 1}, {}, "needs virtual_pipeline above 1"),
-    ({"virtual_pipeline": 9}, {}, "do not fill 144 pieces"),
+    ({"virtual_pipeline": 9}, {}, "do not fill 144 virtual stages"),
     ({}, {"global_batch_size": 1000}, "global_batch_size 1000 is not a multiple"),
     ({}, {"global_batch_size": 128}, "at least 16 micro-batches, one for each stage; there are 1"),
     (

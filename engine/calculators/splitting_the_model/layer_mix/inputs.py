@@ -10,6 +10,7 @@ from engine.catalog.nodes import NODES
 from engine.catalog.recent_models import EVERY_MODEL
 from engine.core.inputs import Choice, Number, Scalar
 from engine.core.units import Count
+from engine.form.fields import OwnConstants
 
 SIZES = (
     "qwen3-next-80b-a3b",
@@ -80,6 +81,7 @@ class Inputs:
             advanced=True,
         ),
     ] = "1"
+    own_constants: OwnConstants = ""
 
 
 def preset(model: str, full: int, others: Mapping[str, Scalar]) -> Mapping[str, Scalar]:

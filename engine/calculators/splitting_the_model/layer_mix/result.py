@@ -161,7 +161,8 @@ def solve(inputs: Inputs) -> Result:
 
 
 def _plan(inputs: Inputs, model: Model, length: Tokens) -> ModeledPlan:
-    return fastest_plan(model, inputs.machine, inputs.gpus, int(inputs.stages), length)
+    stages, own = int(inputs.stages), inputs.own_constants
+    return fastest_plan(model, inputs.machine, inputs.gpus, stages, length, own)
 
 
 @lru_cache(maxsize=64)

@@ -8,6 +8,7 @@ from engine.calculator import load, make
 from engine.calculators.reference.formula_sheet import calculator as formula_sheet
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hardware import LINKS, MEASURED
+from engine.catalog.more_nodes import EVERY_NODE
 from engine.catalog.nodes import NODES
 from engine.core import registry
 from engine.core.equation import Equation
@@ -25,7 +26,7 @@ from tests.engine.equation_reader import statements
 SHEET, HARDWARE = load("formula_sheet"), load("hardware_table")
 JOBS = [{}, *SHEET.presets.values(), {"num_nodes": 3, "zero_stage": 3, "gradient_type": "fp32"}]
 BY_EQUATION = each("name", [e.name for e in formula_sheet.EQUATIONS])
-TABLES = {"accelerators": ACCELERATORS, "wires": ACCELERATORS, "links": LINKS, "nodes": NODES}
+TABLES = {"accelerators": ACCELERATORS, "wires": ACCELERATORS, "links": LINKS, "nodes": EVERY_NODE}
 TABLES |= {"measured": MEASURED}
 BY_TABLE = each("name", TABLES)
 

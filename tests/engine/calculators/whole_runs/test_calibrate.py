@@ -44,6 +44,9 @@ _RATES = [name for name in NAMES if name != "fill"]
 # where they change the length of a figure alone.
 BEGINS = {
     "data_parallel_scaling": "A100-SXM-80GB",
+    "layer_mix": "H200-SXM",
+    "one_gpu_tuning": "RTX-4090",
+    "rack_domain": "GB200",
     "grouped_products": "B200",
     "gradient_sync": "H200-SXM",
 }

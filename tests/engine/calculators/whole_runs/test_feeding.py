@@ -93,7 +93,7 @@ def test_the_chart_has_its_lowest_point_where_the_lab_says():
     for background in (False, True):
         result = lab.solve(lab.Inputs(background=background))
         curve = [pair[background] for pair in result.curve]
-        best = lab.charts.INTERVALS[curve.index(max(curve))]
+        best = lab.INTERVALS[curve.index(max(curve))]
         assert best == pytest.approx(result.daly, rel=0.25)
 
 

@@ -30,6 +30,7 @@ OTHERS = {
     ("job_planner", "days"): "of the planner's best plan, as its step times its number of steps",
     ("job_time", "in_the_end"): "the steps times what published runs took over theirs",
     ("job_time", "slow_gpu"): "a part of the run",
+    ("stuck_job", "lost"): "of the wait of a run that hangs",
     ("parallelism_modeler", "token_time"): "of a million tokens",
     ("planner", "days"): "of the plan that the search finds",
     ("run_cost", "in_the_end"): "the steps times what published runs took over theirs",

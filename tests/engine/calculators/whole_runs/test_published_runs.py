@@ -50,7 +50,8 @@ STALE = "run `python -m tests.validation.published`"
 
 
 def shown(**changes):
-    return load("estimate_run").compute(replace(RUN, **changes))
+    calculator = load("estimate_run")
+    return calculator.compute(make(calculator, changes))
 
 
 def listed(**changes):
