@@ -70,12 +70,13 @@ def test_the_answer_to_a_prediction_can_be_unfolded(plain):
     assert answer.locator(".answer").is_visible()
 
 
-def test_the_drawing_is_told_in_words(plain):
-    words = plain.locator(".scene-figure details").first
+def test_the_drawing_is_told_in_words(visit):
+    page = visit("guides/collectives-by-hand/", java_script_enabled=False, moved=False)
+    words = page.locator(".scene-figure details").first
     words.locator("summary").click()
     words.locator("a").click()
-    plain.wait_for_url("**/receipts/#beside-*")
-    assert plain.locator(".beside:target li").count() > 10
+    page.wait_for_url("**/receipts/#beside-*")
+    assert page.locator(".beside:target li").count() > 10
 
 
 def test_a_table_in_a_fold_is_one_link_away(plain):

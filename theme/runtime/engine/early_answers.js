@@ -25,8 +25,9 @@ function loadTable() {
 export async function earlyAnswer(name, text) {
   const { inputs, outputs } = (await loadTable())[name] ?? {};
   const { values, typed, slide, nudge, display, want, only, rest, fallback } = JSON.parse(text);
-  const isMore = [typed, slide, display, ...Object.values(want ?? {})].some((part) => Object.keys(part ?? {}).length);
-  if (!inputs || isMore || rest || fallback || only?.some((/** @type {string} */ output) => !outputs.includes(output))) return null;
+  const isMore = [typed, slide, ...Object.values(want ?? {})].some((part) => Object.keys(part ?? {}).length);
+  const isShownOtherwise = Object.values(display ?? {}).some(Boolean);
+  if (!inputs || isMore || isShownOtherwise || rest || fallback || only?.some((/** @type {string} */ output) => !outputs.includes(output))) return null;
   const changed = [...new Set([...Object.keys(values ?? {}), ...Object.keys(nudge ?? {})])];
   const rows = inputs[changed[0] ?? Object.keys(inputs)[0]];
   if (changed.length > 1 || !rows) return null;
