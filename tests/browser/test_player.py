@@ -1,13 +1,16 @@
 import pytest
 
+from tests.browser.reading import arrive
+
 pytestmark = pytest.mark.browser
+PAGE, FIGURE = "guides/collectives-by-hand/", ".scene-figure[data-of=collective_steps]"
 # As the engine draws it, also where a reply has put the same in the place of the built one.
 DRAWING = """figure => figure.querySelector('[data-stage]').innerHTML
   .replace(' xmlns="http://www.w3.org/2000/svg"', '')"""
 
 
 def figure(page):
-    found = page.locator(".scene-figure").first
+    found = page.locator(FIGURE)
     found.scroll_into_view_if_needed()
     found.locator("[data-scrub]:enabled").wait_for()  # its frames come when it is near
     return found
@@ -26,9 +29,11 @@ def seek(found, frame):
 
 
 @pytest.fixture
-def player(lab):
+def player(opened):
     """The player of a page that other tests use as well, paused a step after its beginning."""
-    found = figure(lab)
+    page = opened(PAGE).page
+    arrive(page)
+    found = figure(page)
     seek(found, 1)
     yield found
     if found.locator("[data-play]").text_content() == "Pause":
@@ -37,7 +42,7 @@ def player(lab):
 
 
 def test_it_opens_with_a_frame_that_shows_messages(visit):
-    found = figure(visit())
+    found = figure(visit(PAGE))
     assert at(found) > 0
     caption = found.locator("[data-frame-caption]").text_content()
     assert caption == found.locator("[data-steps] li").nth(at(found)).text_content()
@@ -50,7 +55,7 @@ def test_next_goes_one_step_on(player):
 
 
 def test_play_begins_at_the_beginning(visit):
-    found = figure(visit())
+    found = figure(visit(PAGE))
     found.locator("[data-play]").click()
     assert at(found) == 0
 
@@ -71,7 +76,7 @@ def test_jumping_to_a_frame_draws_what_stepping_to_it_draws(player):
 
 
 def test_going_back_to_the_opening_frame_draws_the_first_picture(visit):
-    found = figure(visit())
+    found = figure(visit(PAGE))
     first, opening = found.evaluate(DRAWING), at(found)
     seek(found, 8)
     seek(found, 0)
@@ -84,7 +89,7 @@ def test_play_moves_on_by_itself(player):
     player.locator("[data-speed]").select_option("4")
     player.locator("[data-play]").click()
     player.page.wait_for_function(
-        "() => Number(document.querySelector('.scene-figure [data-scrub]').value) >= 2"
+        f"() => Number(document.querySelector('{FIGURE} [data-scrub]').value) >= 2"
     )
     assert player.locator("[data-play]").text_content() == "Pause"
 
@@ -94,7 +99,7 @@ def test_play_stops_at_the_end(player):
     player.locator("[data-speed]").select_option("4")
     player.locator("[data-play]").click()
     player.page.wait_for_function(
-        "() => document.querySelector('.scene-figure [data-play]').textContent === 'Play'"
+        f"() => document.querySelector('{FIGURE} [data-play]').textContent === 'Play'"
     )
     assert at(player) == int(player.locator("[data-scrub]").get_attribute("max"))
 
@@ -120,12 +125,12 @@ def test_shapes_move_between_frames(player):
 
 
 def test_nothing_moves_with_reduced_motion(visit):
-    found = figure(visit(reduced_motion="reduce"))
+    found = figure(visit(PAGE, reduced_motion="reduce"))
     assert found.evaluate(LONGEST) < 0.001
 
 
 def test_a_new_drawing_keeps_the_frame(visit):
-    page = visit()
+    page = visit(PAGE)
     found = figure(page)
     seek(found, 4)
     before = found.evaluate(DRAWING)
@@ -133,21 +138,20 @@ def test_a_new_drawing_keeps_the_frame(visit):
         index=1
     )
     page.wait_for_function(
-        "before => document.querySelector('.scene-figure [data-stage]').innerHTML !== before",
+        f"before => document.querySelector('{FIGURE} [data-stage]').innerHTML !== before",
         arg=before,
     )
     assert at(found) == 4
 
 
 def test_a_new_drawing_does_not_stop_what_plays(visit):
-    page = visit()
+    page = visit(PAGE)
     found = figure(page)
     found.locator("[data-play]").click()
     before = found.locator("[data-stage] .scene > *").count()
     page.locator('input.drag[name="world_size"][data-of="collective_steps"]').first.press("ArrowUp")
     page.wait_for_function(
-        "count => document.querySelectorAll('.scene-figure [data-stage] .scene > *').length"
-        " !== count",
+        f"count => document.querySelectorAll('{FIGURE} [data-stage] .scene > *').length !== count",
         arg=before,
     )
     assert found.locator("[data-play]").text_content() == "Pause"
