@@ -31,7 +31,6 @@ PAGES = (
     "reference/how-fast/",
     "reference/kept/",
     "reference/library/",
-    "reference/library/",
     "tools/embed/",
     "tools/sweep/",
     "tools/trace/",

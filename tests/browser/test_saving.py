@@ -31,19 +31,28 @@ def test_a_scene_is_saved_as_a_picture_in_the_light_colors(visit):
     assert len(image.getcolors(1 << 24) or ()) > 20
 
 
-@pytest.mark.parametrize("kind", ["scene", "chart"])
-def test_a_figure_is_saved_with_its_title_its_page_and_a_link_to_its_state(visit, kind):
-    page = visit(f"{LAB}?gradient_sync.world_size=16")
-    live(page)
-    chosen = "figure[data-kind=scene]" if kind == "scene" else "figure[data-output=algorithms]"
-    figure = page.locator(chosen).first
+@pytest.mark.parametrize(
+    ("path", "state", "output"),
+    [
+        ("guides/collectives-by-hand/", "collectives_by_hand.world_size=6", "scene"),
+        (LAB, "gradient_sync.world_size=16", "algorithms"),
+    ],
+    ids=["scene", "chart"],
+)
+def test_a_figure_is_saved_with_its_title_its_page_and_a_link_to_its_state(
+    visit, path, state, output
+):
+    page = visit(f"{path}?{state}")
+    of = state.partition(".")[0]
+    live(page, of)
+    figure = page.locator(f"figure[data-output={output}][data-of={of}]").first
     root = ElementTree.fromstring(saved(page, figure, "svg"))
     words = [one.text for one in root.iter(f"{SVG}text")]
     assert figure.locator("figcaption > strong, .view-title").first.text_content() in words
     assert page.title() in words
     assert page.url.partition("?")[0] in words
     link = root.find(f".//{SVG}a").attrib["href"]
-    assert "gradient_sync.world_size=16" in link
+    assert state in link
     assert "made=20" in link
 
 
