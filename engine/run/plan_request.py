@@ -60,6 +60,8 @@ AXES = (
     "expert_tensor_parallel",
 )
 LARGEST = 1 << 20
+# Sequences of a step: a billion tokens in sequences of 128.
+LARGEST_BATCH = 1 << 23
 COUNTS = (1, 1000)
 TOKENS = (0, 10**16)
 
@@ -102,7 +104,7 @@ def read_job(document: object) -> PlanRequest:
         for key, kind, default in (
             ("sequence_length", (1, 1 << 30), ...),
             ("world_size", (1, LARGEST), ...),
-            ("global_batch_size", (1, LARGEST), ...),
+            ("global_batch_size", (1, LARGEST_BATCH), ...),
             ("count", COUNTS, 10),
             ("tokens", TOKENS, 0),
         )

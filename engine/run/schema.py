@@ -18,7 +18,15 @@ from engine.run import own_gpu
 from engine.run.keys import CLUSTER, GPU, MODEL, PLAN, RECOMPUTED, TRAINING, spec_without
 from engine.run.layer_keys import LAYERS
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.run.plan_request import AXES, CHOSEN_WORDS, COUNTS, LARGEST, SETTINGS, TOKENS
+from engine.run.plan_request import (
+    AXES,
+    CHOSEN_WORDS,
+    COUNTS,
+    LARGEST,
+    LARGEST_BATCH,
+    SETTINGS,
+    TOKENS,
+)
 from engine.run.plan_space import PlanningJob
 from engine.run.values import UNITS, Kind, Spec
 
@@ -107,7 +115,7 @@ def request_schema() -> dict[str, Any]:
     numbers = {
         "sequence_length": (1, 1 << 30),
         "world_size": (1, LARGEST),
-        "global_batch_size": (1, LARGEST),
+        "global_batch_size": (1, LARGEST_BATCH),
         "count": COUNTS,
         "tokens": TOKENS,
     }

@@ -43,7 +43,7 @@ def other(**changed):
     [
         ("sequence_length", 1, 1_073_741_824),
         ("world_size", 1, 1_048_576),
-        ("global_batch_size", 1, 1_048_576),
+        ("global_batch_size", 1, 8_388_608),
         ("count", 1, 1000),
         ("tokens", 0, 10_000_000_000_000_000),
     ],
