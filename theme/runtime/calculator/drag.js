@@ -19,7 +19,8 @@ export function listenForDrag(onSteps) {
     if (!pressedBox || event.button !== 0 || document.activeElement === pressedBox) return;
     event.preventDefault();
     [box, startX, hasMoved] = [pressedBox, event.clientX, false];
-    box.setPointerCapture(event.pointerId);
+    // Of a press that is dispatched again the pointer may be up already.
+    if (event.isTrusted) box.setPointerCapture(event.pointerId);
   });
 
   document.addEventListener("pointermove", (event) => {

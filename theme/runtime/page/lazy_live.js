@@ -32,6 +32,8 @@ export function createLiveLoader() {
   const waitController = new AbortController();
   /** Events during loading. @type {Event[]} */
   const earlyEvents = [];
+  /** A drag of a number during loading: its press, its last move, its release. @type {PointerEvent[]} */
+  const earlyDrag = [];
   let touched = false;
   /** @type {Promise<LiveModule> | undefined} */
   let loading;
@@ -41,8 +43,8 @@ export function createLiveLoader() {
     const { start } = await import("../live.js");
     const started = await start(liveElements, () => touched || earlyEvents.length > 0);
     waitController.abort();
-    for (const event of earlyEvents) {
-      event.target?.dispatchEvent(new /** @type {any} */ (event.constructor)(event.type, event));
+    for (const event of [...earlyDrag, ...earlyEvents]) {
+      (earlyDrag.includes(/** @type {PointerEvent} */ (event)) ? earlyDrag[0] : event).target?.dispatchEvent(new /** @type {any} */ (event.constructor)(event.type, event));
     }
     return started;
   }
@@ -53,6 +55,21 @@ export function createLiveLoader() {
     return loading;
   }
 
+  /** Keeps a drag, whose press would focus its box, in which later drags select text. @param {PointerEvent} event */
+  function keepDrag(event) {
+    const box = closestTarget(event, "input.drag[data-of]");
+    if (event.type === "pointerdown" && box && event.button === 0 && document.activeElement !== box) {
+      event.preventDefault();
+      earlyDrag.splice(0, 3, event);
+    } else if (event.type === "pointermove" && earlyDrag.length && earlyDrag.at(-1)?.type !== "pointerup") {
+      earlyDrag.splice(1, 1, event);
+    } else if (event.type === "pointerup" && earlyDrag.length) earlyDrag.push(event);
+    else if (event.type === "pointercancel") earlyDrag.length = 0;
+  }
+
+  for (const eventType of ["pointerdown", "pointermove", "pointerup", "pointercancel"]) {
+    document.addEventListener(eventType, /** @type {any} */ (keepDrag), { signal: waitController.signal, capture: true });
+  }
   if (location.search || hasStoredSetting() || document.querySelector(EAGER_SELECTOR)) load();
   else if (liveElements.length) {
     whenNear(liveElements, load, waitController.signal);
