@@ -25,6 +25,7 @@ from engine.form import short_job
 from engine.form.adjusted_inputs import with_changes
 from engine.form.fields import ExpertExchange, OwnConstants
 from engine.form.run.prediction_text import value_with_range
+from engine.formulas import bandwidth as formulas
 from engine.run.machines import cluster_of
 from engine.run.run import Run
 from engine.simulate.collectives.collective import collective_rank, collective_time
@@ -152,10 +153,10 @@ def runs(inputs: Inputs) -> tuple[dict[Count, Run], tuple[Text, ...]]:
 
 
 def bus_bandwidth(run: Run, ranks: Count = WHOLE) -> Bandwidth:
-    """Return what nccl-tests shows of an all-reduce: 2 (n - 1) / n of the bytes over the time."""
+    """Return the bus bandwidth that nccl-tests shows of an all-reduce."""
     rank = collective_rank(run.cluster)
     time = collective_time(rank, rank_group(rank, ranks, 1), _TESTED)
-    return 2 * (ranks - 1) / ranks * _TESTED / time
+    return formulas.bus_bandwidth(_TESTED, time, "all_reduce", ranks)
 
 
 def solve(inputs: Inputs) -> Result:
