@@ -85,6 +85,7 @@ def test_what_follows_a_number_in_a_sentence_stays_while_it_is_typed(lab):
     number.scroll_into_view_if_needed()
     number.press("ArrowUp")
     given = number.input_value()
+    wait_for(lab, "all_reduce_time", expected(port=given))  # nothing before it moves from now on
     place = lab.locator(".inline-field", has=number).first
     right = "one => one.getBoundingClientRect().right"
     before = place.evaluate(right)

@@ -55,7 +55,7 @@ def extremes(field: Field) -> list[object]:
     if isinstance(field, Order):
         return ["-".join(field.items), "-".join(reversed(field.items))]
     if isinstance(field, Text):
-        return [sample.text for sample in field.samples.values()]
+        return [sample.text for sample in field.samples.values()] or [""]
     if isinstance(field, Compact):
         return ["", field.example or OWN_CONSTANTS]
     return some(list(field.options)) if isinstance(field, Choice) else [True, False]
