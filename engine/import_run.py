@@ -39,8 +39,8 @@ def main(arguments: Sequence[str]) -> int:
         files = [(_heading(name), _text(name)) for name in options.files]
     except (OSError, UnicodeDecodeError) as error:
         return _fail([str(error)])
-    text = "\n".join(f"--- {name} ---\n{said}" for name, said in files)
-    starts = [text.count("\n", 0, place) + 1 for place in _starts(files)]
+    text = "\n".join(f"--- {name} ---\n{text_of_file}" for name, text_of_file in files)
+    starts = [text.count("\n", 0, offset) + 1 for offset in _starts(files)]
     names = [name for name, _ in files]
     try:
         result = import_run(text, _defaults(options))
@@ -62,10 +62,10 @@ def _heading(name: str) -> str:
 
 def _starts(files: Sequence[tuple[str, str]]) -> list[int]:
     """Return where the heading of each file begins in the text of all."""
-    starts, place = [], 0
-    for name, said in files:
-        starts.append(place)
-        place += len(f"--- {name} ---\n{said}\n")
+    starts, offset = [], 0
+    for name, text in files:
+        starts.append(offset)
+        offset += len(f"--- {name} ---\n{text}\n")
     return starts
 
 

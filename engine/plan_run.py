@@ -218,14 +218,14 @@ def _answer_lines(request: PlanRequest, answer: Answer) -> Iterator[str]:
     search, ties, limits, changes, why = answer
     if not search.best:
         yield "No plan fits: the process of each that divides takes more than a GPU has."
-    for place, candidate in enumerate(search.best, start=1):
+    for rank, candidate in enumerate(search.best, start=1):
         low, high, _ = step_range(
             candidate_run(request.job, candidate.plan, candidate.training), candidate.step
         )
         step, shortest, longest = (format_value(t, SECONDS) for t in (candidate.step, low, high))
         memory = format_value(candidate.memory.total, BYTES)
         name = plan_name(candidate.plan, candidate.training) + tight_mark(candidate.fit)
-        yield (f"{place:3}  {step} ({shortest} to {longest})  {memory}  {name}")
+        yield (f"{rank:3}  {step} ({shortest} to {longest})  {memory}  {name}")
     if tight := [candidate for candidate in search.best if candidate.fit.verdict == "tight"]:
         yield render_text(tight_text(tight[0].fit))
     if ties and limits:

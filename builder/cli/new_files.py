@@ -98,8 +98,8 @@ def _refuse_equation(root: Path, package: str, name: str) -> None:
     equation = re.compile(rf"\bEquation\(\s*[\"']{re.escape(name)}[\"']")
     for path in sorted((root / package).rglob("*.py")):
         if equation.search(path.read_text("utf-8")):
-            place = path.relative_to(root).as_posix()
-            raise ValueError(f"'{name}' is taken: the equation of {place} has that name")
+            module_path = path.relative_to(root).as_posix()
+            raise ValueError(f"'{name}' is taken: the equation of {module_path} has that name")
 
 
 GUIDE = """+++

@@ -128,12 +128,12 @@ def _opening_figures(guides: Iterable[tuple[Article, ArticleHtml]]) -> dict[str,
 def scene_frames(scene: Scene) -> list[str]:
     """Return evenly spaced frames of a scene as SVG, the opening frame first."""
     count, last = min(_FRAMES, len(scene.frames)), len(scene.frames) - 1
-    places = sorted({round(i * last / max(1, count - 1)) for i in range(count)})
-    nearest = min(places, key=lambda place: abs(place - scene.opening))
-    places = [scene.opening if place == nearest else place for place in places]
-    first = places.index(scene.opening)
+    frames = sorted({round(i * last / max(1, count - 1)) for i in range(count)})
+    nearest = min(frames, key=lambda frame: abs(frame - scene.opening))
+    frames = [scene.opening if frame == nearest else frame for frame in frames]
+    first = frames.index(scene.opening)
     return [
-        scene_svg(replace(scene, opening=place)) for place in (*places[first:], *places[:first])
+        scene_svg(replace(scene, opening=frame)) for frame in (*frames[first:], *frames[:first])
     ]
 
 
@@ -170,4 +170,4 @@ def _handle_inputs(calculator: str, handle: str) -> tuple[dict[str, str], ...]:
     field = calculators.load(calculator).fields[handle]
     if not isinstance(field, Number):
         return ()
-    return tuple({handle: exact_text(field.at(place))} for place in _POSITIONS)
+    return tuple({handle: exact_text(field.at(position))} for position in _POSITIONS)

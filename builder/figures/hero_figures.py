@@ -72,14 +72,14 @@ def _inner_svg(html: str, match: re.Match[str]) -> str:
 
 
 def _standalone_svg(match: re.Match[str], inner: str, style: str) -> str:
-    width, height, place = _scene_size(match[0]) if match[1] == "scene" else _chart_size(match[0])
+    width, height, size = _scene_size(match[0]) if match[1] == "scene" else _chart_size(match[0])
     box = f"{-_MARGIN} {-_MARGIN} {width + 2 * _MARGIN:g} {height + 2 * _MARGIN:g}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" '
         f'width="{width + 2 * _MARGIN:g}" height="{height + 2 * _MARGIN:g}">'
         f"<style>{escape(style, quote=False)}</style>"
         f'<rect x="{-_MARGIN}" y="{-_MARGIN}" width="100%" height="100%" class="c-paper" '
-        f'fill="currentColor"/><g class="{match[1]}"><svg {place} overflow="visible">{inner}</svg>'
+        f'fill="currentColor"/><g class="{match[1]}"><svg {size} overflow="visible">{inner}</svg>'
         "</g></svg>"
     )
 
@@ -106,5 +106,5 @@ def _chart_size(tag: str) -> tuple[float, float, str]:
     match = re.search(r"margin:(\S+)px (\S+)px (\S+)px (\S+)px.*?height:(\S+)px", tag)
     top, right, bottom, left, height = map(float, match.groups() if match else (0, 0, 0, 0, 300))
     inner = _WIDTH - left - right
-    place = f'x="{left:g}" y="{top:g}" width="{inner:g}" height="{height:g}"'
-    return _WIDTH, top + height + bottom, place
+    attributes = f'x="{left:g}" y="{top:g}" width="{inner:g}" height="{height:g}"'
+    return _WIDTH, top + height + bottom, attributes

@@ -107,7 +107,7 @@ def card_svg(
     down = (HEIGHT - _TOP - EDGE) * (0.4 if wide else 1)
     lines = _fit_text(title, sentence, Box(x=EDGE, y=_TOP, width=across, height=down), measure)
     end = lines[-1].y + lines[-1].size * 0.4
-    place = (
+    box = (
         Box(x=EDGE, y=end + 20, width=across, height=HEIGHT - EDGE / 2 - end - 20)
         if wide
         else Box(
@@ -117,7 +117,7 @@ def card_svg(
             height=HEIGHT - 2 * EDGE,
         )
     )
-    drawn = _fit_into_box(figure, width, height, place) if picture else _placeholder_mark(place)
+    drawn = _fit_into_box(figure, width, height, box) if picture else _placeholder_mark(box)
     rules = svg_flatten.needed_rules(svg_flatten.flatten_style(style, SANS), drawn + _MARK_CLASSES)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
@@ -232,17 +232,17 @@ _LANES = (
 )
 
 
-def _placeholder_mark(place: Box) -> str:
-    return _fit_into_box(_LANES, 24, 12, place, most=_MARK_SCALE)
+def _placeholder_mark(box: Box) -> str:
+    return _fit_into_box(_LANES, 24, 12, box, most=_MARK_SCALE)
 
 
 def _fit_into_box(
-    drawn: str, width: float, height: float, place: Box, most: float = _MAX_SCALE
+    drawn: str, width: float, height: float, box: Box, most: float = _MAX_SCALE
 ) -> str:
     """Return the drawing centered in a box, as large as possible."""
-    scale = min(place.width / width, place.height / height, most)
-    x = place.x + (place.width - width * scale) / 2
-    y = place.y + (place.height - height * scale) / 2
+    scale = min(box.width / width, box.height / height, most)
+    x = box.x + (box.width - width * scale) / 2
+    y = box.y + (box.height - height * scale) / 2
     return f'<g transform="translate({x:.1f},{y:.1f}) scale({scale:.4f})">{drawn}</g>'
 
 

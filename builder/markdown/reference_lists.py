@@ -19,12 +19,12 @@ _BYTES = "bytes"
 
 def measurement_tables(measured: Mapping[str, Any]) -> Iterator[str]:
     """Yield the HTML tables of measured page loads: first and repeated visits of every place."""
-    for place, sides in measured.get("places", {}).items():
+    for connection, sides in measured.get("places", {}).items():
         for visit, visit_name in (("first", "first visit"), ("again", "repeated visit")):
             rows = {side: numbers[visit] for side, numbers in sides.items()}
             names = list(dict.fromkeys(name for row in rows.values() for name in row))
             table = Table(
-                title=f"{place[:1].upper()}{place[1:]}, {visit_name}",
+                title=f"{connection[:1].upper()}{connection[1:]}, {visit_name}",
                 columns=("Made with", *(_column_title(name) for name in names)),
                 rows=tuple(
                     (side, *(_cell_text(name, row.get(name)) for name in names))

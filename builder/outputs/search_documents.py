@@ -53,8 +53,8 @@ def search_documents(
         if article.kind != "home" and path in pages:
             documents[path] = _page(pages[path].decode(), article)
             for item in page_entries(article, pages[path].decode(), library):
-                place = f"_/{item.kind.lower()}-{item.name}/index.html"
-                documents[place] = _document(item.html, item.kind, item.url)
+                document_path = f"_/{item.kind.lower()}-{item.name}/index.html"
+                documents[document_path] = _document(item.html, item.kind, item.url)
     urls = {tool.title: tool.url for tool in tools}
     for name, calculator in calculators.items():
         if calculator.title in urls:
@@ -94,9 +94,9 @@ def asked_words(articles: Iterable[Article], library: Library) -> dict[str, Any]
 
 
 def _document(text: str, kind: str, url: str) -> str:
-    place = f'<i data-pagefind-meta="place:{escape(url)}"></i>'
+    address_mark = f'<i data-pagefind-meta="place:{escape(url)}"></i>'
     kinds = f'data-pagefind-meta="kind:{kind}" data-pagefind-filter="kind:{kind}"'
-    main = f"<main {kinds}>{place}{text}</main>"
+    main = f"<main {kinds}>{address_mark}{text}</main>"
     return f"<body>{main}</body></html>"
 
 

@@ -335,8 +335,8 @@ def _page_key(content: PageContent, page_sources: PageSources) -> str:
     code = page_sources.keys.digest_of("builder/pages/page.py", "builder/pages/html_facts.py")
     # The surface is long and the same for all pages, so its digest is used. Neighboring guides
     # occur in several places, so their text is cached.
-    place = replace(content.place, near=())
-    reduced = replace(content, surface=None, place=place)  # type: ignore[arg-type]
+    position = replace(content.place, near=())
+    reduced = replace(content, surface=None, place=position)  # type: ignore[arg-type]
     return digest(
         (
             page_sources.templates_digest,

@@ -69,9 +69,9 @@ def make_draft(
         page_sources,
         cache,
     )
-    place = context.positions[article.source]
+    position = context.positions[article.source]
     content = _page_content(
-        article, html, page_sources, place, context.surface, charts=bool(figures)
+        article, html, page_sources, position, context.surface, charts=bool(figures)
     )
     return PageDraft(
         content=_with_guides(content, page_sources, *context.guide_figures),

@@ -45,8 +45,8 @@ class PackageHook(BuildHookInterface[Any]):
         else:
             name, paths = PACKAGE, write_package(root, self._folder, self.metadata.version)
         for path in paths:
-            place = path.relative_to(self._folder).as_posix()
-            build_data["force_include"][str(path)] = f"{name}/{place}"
+            module_path = path.relative_to(self._folder).as_posix()
+            build_data["force_include"][str(path)] = f"{name}/{module_path}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the temporary folder."""
@@ -62,14 +62,14 @@ def write_package(root: Path, target: Path, version: str) -> list[Path]:
     engine = root / "engine"
     rooms = [path.stem for path in engine.iterdir() if path.is_dir() or path.suffix == ".py"]
     for path in _package_files(engine):
-        place = path.relative_to(engine).as_posix()
+        module_path = path.relative_to(engine).as_posix()
         text = path.read_text("utf-8")
         if path.suffix == ".py":
-            text = renamed(text, rooms, place)
-        if place == _EXPORTS:
-            place, text = "__init__.py", text.replace('"source"', f'"{version}"')
-        (target / place).parent.mkdir(parents=True, exist_ok=True)
-        (target / place).write_text(text, "utf-8", newline="\n")
+            text = renamed(text, rooms, module_path)
+        if module_path == _EXPORTS:
+            module_path, text = "__init__.py", text.replace('"source"', f'"{version}"')
+        (target / module_path).parent.mkdir(parents=True, exist_ok=True)
+        (target / module_path).write_text(text, "utf-8", newline="\n")
     sheets = [(root / "theme/styles" / name).read_text("utf-8") for name in _STYLES]
     (target / _DRAWING).write_text(confined("\n".join(sheets)), "utf-8", newline="\n")
     (target / "py.typed").touch()
@@ -102,13 +102,13 @@ def write_site_package(root: Path, target: Path) -> list[Path]:
     return _files(target)
 
 
-def renamed(text: str, rooms: list[str], place: str) -> str:
+def renamed(text: str, rooms: list[str], module_path: str) -> str:
     """Return a module's text with `wallclock` in place of `engine` wherever that is the package.
 
     Args:
         text: of the module.
         rooms: modules and packages directly in `engine`.
-        place: its path in the package, for errors.
+        module_path: its path in the package, for errors.
 
     Raises:
         ValueError: an import of `engine` is left.
@@ -119,7 +119,7 @@ def renamed(text: str, rooms: list[str], place: str) -> str:
     text = text.replace("python -m engine", PACKAGE).replace('"engine"', f'"{PACKAGE}"')
     left = [name for name in _imports(ast.parse(text)) if name.partition(".")[0] == "engine"]
     if left:
-        raise ValueError(f"engine/{place} imports {left[0]} in a way that is not renamed")
+        raise ValueError(f"engine/{module_path} imports {left[0]} in a way that is not renamed")
     return text
 
 

@@ -46,9 +46,9 @@ def tuner_choice(
     """
     if not tuner or nodes <= 2 or ranks % nodes:
         return ""
-    place = log2(max(size, _NEXT_TO_NOTHING))
+    log_size = log2(max(size, _NEXT_TO_NOTHING))
     for name, low, high in _size_intervals(tuner, operation, ranks // nodes, ranks):
-        if low <= place <= high and name in among:
+        if low <= log_size <= high and name in among:
             return name
     return ""
 

@@ -58,18 +58,18 @@ def _exchange(world_size: int, distance: int, *, halving: bool) -> list[tuple[in
     round. Halving sends those that the partner keeps; doubling sends those one holds.
     """
     power, messages = _power(world_size), []
-    for place in range(power):
-        partner = place ^ distance
-        first = (partner if halving else place) % (2 * distance)
-        ends = _rank(place, world_size), _rank(partner, world_size)
+    for position in range(power):
+        partner = position ^ distance
+        first = (partner if halving else position) % (2 * distance)
+        ends = _rank(position, world_size), _rank(partner, world_size)
         messages += [(*ends, chunk) for chunk in range(first, power, 2 * distance)]
     return messages
 
 
-def _rank(place: int, world_size: int) -> int:
+def _rank(position: int, world_size: int) -> int:
     """Return the rank at a place of the exchange; surplus ranks are skipped."""
     spare = world_size - _power(world_size)
-    return 2 * place + 1 if place < spare else place + spare
+    return 2 * position + 1 if position < spare else position + spare
 
 
 def _power(world_size: int) -> int:

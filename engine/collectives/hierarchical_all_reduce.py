@@ -59,9 +59,9 @@ def _inside(world_size: int, local: int, step: int) -> list[Message]:
     nodes = world_size // local
     messages = []
     for rank in range(world_size):
-        node, place = divmod(rank, local)
-        share = (place - 1 - step) % local
-        target = node * local + (place + 1) % local
+        node, local_rank = divmod(rank, local)
+        share = (local_rank - 1 - step) % local
+        target = node * local + (local_rank + 1) % local
         messages += [(rank, target, share * nodes + piece) for piece in range(nodes)]
     return messages
 
@@ -71,9 +71,9 @@ def _across(world_size: int, local: int, step: int) -> list[Message]:
     nodes = world_size // local
     messages = []
     for rank in range(world_size):
-        node, place = divmod(rank, local)
+        node, local_rank = divmod(rank, local)
         piece = (node - 1 - step) % nodes
-        messages.append((rank, (rank + local) % world_size, place * nodes + piece))
+        messages.append((rank, (rank + local) % world_size, local_rank * nodes + piece))
     return messages
 
 

@@ -44,8 +44,8 @@ def _inside(world_size: int, local: int, turn: int) -> tuple[Transfer, ...]:
     """Return a round inside nodes: blocks for the place `turn` further, in any node."""
     transfers = []
     for rank in range(world_size):
-        node, place = divmod(rank, local)
-        other = (place + turn) % local
+        node, local_rank = divmod(rank, local)
+        other = (local_rank + turn) % local
         transfers += [
             _send(rank, node * local + other, rank * world_size + target)
             for target in range(other, world_size, local)

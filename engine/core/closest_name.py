@@ -14,10 +14,10 @@ def edit_distance(first: str, second: str) -> int:
     distances = list(range(len(second) + 1))
     for count, letter in enumerate(first, 1):
         before, distances[0] = distances[0], count
-        for place, other_letter in enumerate(second, 1):
+        for column, other_letter in enumerate(second, 1):
             change = before + (letter != other_letter)
-            before, distances[place] = (
-                distances[place],
-                min(change, distances[place] + 1, distances[place - 1] + 1),
+            before, distances[column] = (
+                distances[column],
+                min(change, distances[column] + 1, distances[column - 1] + 1),
             )
     return distances[-1]

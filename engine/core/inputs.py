@@ -340,10 +340,10 @@ class Text:
             raise InputError(self.empty)
         if len(text) > self.longest:
             raise InputError(f"{len(text):,} characters; at most {self.longest:,} are read")
-        place = text.find("\0")
-        if place >= 0:
-            line = text.count("\n", 0, place) + 1
-            column = place - text.rfind("\n", 0, place)
+        offset = text.find("\0")
+        if offset >= 0:
+            line = text.count("\n", 0, offset) + 1
+            column = offset - text.rfind("\n", 0, offset)
             raise InputError(f"line {line}, column {column}: a zero byte; this is no text file")
 
     def show(self, value: object) -> str:

@@ -54,9 +54,9 @@ def stage_of(rank: int, chunk: int, pipeline_parallel: Count, placement: str) ->
 
 def rank_of(stage: int, pipeline_parallel: Count, placement: str) -> int:
     """Return the rank that holds a stage."""
-    chunk, place = divmod(stage, pipeline_parallel)
+    chunk, position = divmod(stage, pipeline_parallel)
     back = placement != LOOP and chunk % 2 == 1
-    return pipeline_parallel - 1 - place if back else place
+    return pipeline_parallel - 1 - position if back else position
 
 
 def is_first(stage: int, pipeline_parallel: Count, placement: str) -> bool:

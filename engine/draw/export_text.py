@@ -213,8 +213,11 @@ def _lines(view: Lines, display: Display) -> tuple[tuple[str, ...], Rows]:
     written = _numbers(shown, view.x.quantity, display)
     values_at = [dict(zip(reversed(s.x), reversed(s.y), strict=True)) for s in view.series]
     rows = [
-        (place, *(_cell(values.get(x, math.nan), view.y.quantity, display) for values in values_at))
-        for x, place in zip(shown, written, strict=True)
+        (
+            x_text,
+            *(_cell(values.get(x, math.nan), view.y.quantity, display) for values in values_at),
+        )
+        for x, x_text in zip(shown, written, strict=True)
     ]
     return head, rows
 
@@ -223,10 +226,10 @@ def _shared_x_rows(view: Lines, display: Display) -> Rows:
     """Return rows in point order, for curves with the same x values (which may repeat)."""
     xs = view.series[0].x if view.series else ()
     shown = spread_indices(len(xs))
-    places = _numbers([xs[i] for i in shown], view.x.quantity, display)
+    x_texts = _numbers([xs[i] for i in shown], view.x.quantity, display)
     return [
-        (place, *(format_value(s.y[i], view.y.quantity, display) for s in view.series))
-        for i, place in zip(shown, places, strict=True)
+        (x_text, *(format_value(s.y[i], view.y.quantity, display) for s in view.series))
+        for i, x_text in zip(shown, x_texts, strict=True)
     ]
 
 

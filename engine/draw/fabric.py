@@ -59,7 +59,7 @@ class FabricLayout:
     @property
     def leaves(self) -> Count:
         """Number of drawn leaves per group: those that the drawn GPUs reach."""
-        return 1 + max(_leaf_of(self, place) for place in range(self.places))
+        return 1 + max(_leaf_of(self, slot) for slot in range(self.places))
 
 
 # (what, of which, place): ("port", node, place), ("gpu", node, place), ("leaf", group, leaf).
@@ -113,9 +113,9 @@ def wire_loads(layout: FabricLayout, loads: Mapping[str, Share]) -> WireLoads:
     """Return the load of every wire: that of the busiest of its kind ("nvlink", "port", "leaf")."""
     loads_by_wire: dict[Wire, Share] = {}
     for node in layout.nodes:
-        for place in range(layout.places):
-            loads_by_wire["gpu", node, place] = loads.get("nvlink", 0.0)
-            loads_by_wire["port", node, place] = loads.get("port", 0.0)
+        for slot in range(layout.places):
+            loads_by_wire["gpu", node, slot] = loads.get("nvlink", 0.0)
+            loads_by_wire["port", node, slot] = loads.get("port", 0.0)
     for group in layout.groups:
         for leaf in range(layout.leaves):
             loads_by_wire["leaf", group, leaf] = loads.get("leaf", 0.0)
@@ -127,11 +127,11 @@ def crossed_wires(layout: FabricLayout, links: Iterable[Link]) -> WireLoads:
     loads_by_wire: dict[Wire, Share] = {}
     for kind, *at in links:
         if kind in ("nvlink_out", "nvlink_in"):
-            node, place = divmod(int(at[0]), layout.gpus)
-            loads_by_wire["gpu", node, place % _MAX_GPUS] = 1.0
+            node, slot = divmod(int(at[0]), layout.gpus)
+            loads_by_wire["gpu", node, slot % _MAX_GPUS] = 1.0
         elif kind in ("port_out", "port_in"):
-            place = int(at[1]) * layout.gpus // layout.ports
-            loads_by_wire["port", int(at[0]), place % _MAX_GPUS] = 1.0
+            slot = int(at[1]) * layout.gpus // layout.ports
+            loads_by_wire["port", int(at[0]), slot % _MAX_GPUS] = 1.0
         elif kind in ("leaf_up", "leaf_down"):
             loads_by_wire[
                 "leaf", int(at[0]), int(at[1]) * layout.rails // layout.ports % _MAX_GPUS
@@ -140,9 +140,9 @@ def crossed_wires(layout: FabricLayout, links: Iterable[Link]) -> WireLoads:
 
 
 def _shapes(layout: FabricLayout, look: WireLoads) -> Iterable[Shape]:
-    places = [("port", node, place) for node in layout.nodes for place in range(layout.places)]
+    wires = [("port", node, slot) for node in layout.nodes for slot in range(layout.places)]
     leaves = [("leaf", group, leaf) for group in layout.groups for leaf in range(layout.leaves)]
-    yield from (_line(layout, wire, look.get(wire, 0.0)) for wire in places)
+    yield from (_line(layout, wire, look.get(wire, 0.0)) for wire in wires)
     if layout.spines:
         yield from (_line(layout, wire, look.get(wire, 0.0)) for wire in leaves)
         climbs = any(look.get(wire, 0.0) for wire in leaves)
@@ -166,30 +166,30 @@ def _node(layout: FabricLayout, node: int, look: WireLoads) -> Iterable[Shape]:
     x, _ = _node_center(layout, node)
     corner = (x - _NODE / 2, _NODES - 18)
     yield rect(f"n{node}", corner, (_NODE, 62.0), "rank port", ())
-    for place in range(layout.places):
-        share = look.get(("gpu", node, place), 0.0)
-        sends = look.get(("port", node, place), 0.0)
-        at = _gpu_position(layout, node, place)
+    for slot in range(layout.places):
+        share = look.get(("gpu", node, slot), 0.0)
+        sends = look.get(("port", node, slot), 0.0)
+        at = _gpu_position(layout, node, slot)
         kind = "cell c-tensor" if share else "cell c-communication" if sends else "cell c-muted"
         opacity = 0.12 + 0.8 * max(share, sends)
         corner = (at[0] - 7.5, at[1])
-        more = (("fill-opacity", f"{opacity:.2f}"), ("data-links", f"gpu:{node}.{place}"))
-        yield rect(f"g{node}.{place}", corner, (15.0, 26.0), kind, more)
+        more = (("fill-opacity", f"{opacity:.2f}"), ("data-links", f"gpu:{node}.{slot}"))
+        yield rect(f"g{node}.{slot}", corner, (15.0, 26.0), kind, more)
     yield text(f"t{node}", x, _NODES + 70, _FONT, f"{layout.node_name} {node}", "middle", "c-ink")
 
 
 def _line(layout: FabricLayout, wire: Wire, share: Share) -> Shape:
-    kind, of, place = wire
+    kind, of, slot = wire
     if kind == "port":
-        x, y = _gpu_position(layout, of, place)
-        end = _leaf_position(layout, of // layout.per_group, _leaf_of(layout, place))
+        x, y = _gpu_position(layout, of, slot)
+        end = _leaf_position(layout, of // layout.per_group, _leaf_of(layout, slot))
         end = (end[0], end[1] + _HIGH / 2)
     else:
-        x, y = _leaf_position(layout, of, place)
+        x, y = _leaf_position(layout, of, slot)
         y -= _HIGH / 2
         end = (WIDTH / 2 + (x - WIDTH / 2) * 0.86, _TOP + _HIGH / 2)
     return Shape(
-        key=f"w{kind}{of}.{place}",
+        key=f"w{kind}{of}.{slot}",
         tag="line",
         attributes={
             "x1": f"{x:.1f}",
@@ -212,9 +212,9 @@ def _box(key: str, at: Point, size: Point, words: str, used: bool) -> Iterable[S
     yield text(f"{key}.t", at[0], at[1] + 8, _FONT, words, "middle", "c-ink")
 
 
-def _leaf_of(layout: FabricLayout, place: int) -> int:
+def _leaf_of(layout: FabricLayout, slot: int) -> int:
     """Return the leaf, within its group, that the port of a GPU is connected to."""
-    port = place * layout.ports // layout.gpus
+    port = slot * layout.ports // layout.gpus
     return port * layout.rails // layout.ports % _MAX_GPUS
 
 
@@ -235,6 +235,6 @@ def _node_center(layout: FabricLayout, node: int) -> Point:
     return WIDTH * (index + 0.5) / count, _NODES
 
 
-def _gpu_position(layout: FabricLayout, node: int, place: int) -> Point:
+def _gpu_position(layout: FabricLayout, node: int, slot: int) -> Point:
     x, y = _node_center(layout, node)
-    return x + (place - (layout.places - 1) / 2) * 18.5, y
+    return x + (slot - (layout.places - 1) / 2) * 18.5, y

@@ -46,9 +46,9 @@ def _shapes(nodes: Count, rounds: Sequence[TestRound], last: Count) -> Iterator[
 
 
 def _row(
-    number: Count, tests: TestRound, nodes: Count, place: tuple[float, float]
+    number: Count, tests: TestRound, nodes: Count, top_and_width: tuple[float, float]
 ) -> Iterator[Shape]:
-    top, wide = place
+    top, wide = top_and_width
     of = {node: test for test in tests for node in test.group}
     for node in range(nodes):
         test = of.get(node)

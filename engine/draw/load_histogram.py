@@ -66,8 +66,8 @@ def _shapes(life: RouterHistory, number: Count, most: Count, reach: float) -> It
         yield _rect(f"bias{expert}", (left, top), (wide - 4, tall), "cell c-accent", links)
     mean = floor - _HIGH * sum(asked) / len(asked) / most
     yield _line("mean", mean, dashed=True)
-    place = floor - _HIGH * min(life.capacity / most, 1.08)
-    yield _line("capacity", place, dashed=False)
+    capacity_height = floor - _HIGH * min(life.capacity / most, 1.08)
+    yield _line("capacity", capacity_height, dashed=False)
     yield _line("zero", zero, dashed=True)
     bias_text = f"bias, up to {reach:.3f}" if reach else "no biases"
     yield _text("told", (_LEFT, zero + _LOW - 4), bias_text, "start")

@@ -173,8 +173,8 @@ def _peak_event(memory: tuple[Bytes, ...]) -> Count:
     return max(range(len(memory)), key=lambda at: (memory[at], at))
 
 
-def _x(place: float) -> float:
-    return _LEFT + place * (_WIDTH - _LEFT - _RIGHT) / 260
+def _x(index: float) -> float:
+    return _LEFT + index * (_WIDTH - _LEFT - _RIGHT) / 260
 
 
 def _now(
@@ -202,9 +202,9 @@ def _top(step: Step, rank: int) -> float:
 def _heads(step: Step) -> list[Shape]:
     shapes = []
     for part in part_names(TINY_260):
-        places = part_range(TINY_260, part)
+        indices = part_range(TINY_260, part)
         name = "embed" if part == "embedding" else part
-        shapes.append(text(f"part {part}", _x((places.start + places.stop) / 2), 18, 14, name))
+        shapes.append(text(f"part {part}", _x((indices.start + indices.stop) / 2), 18, 14, name))
     mark = (_x(step.place + 0.5) - 1, 26.0)
     shapes.append(rect("mark", mark, (2.5, 14), "cell done c-ink", (("fill-opacity", "0.8"),)))
     shapes.append(text("marked", _WIDTH - 4, 18, 14, f"no. {step.place + 1}", "end"))
@@ -272,13 +272,13 @@ def _numbers(step: Step, now: StepSnapshot, rank: int) -> list[Shape]:
 
 def _value_ranges(values: Places) -> list[tuple[int, int]]:
     runs: list[tuple[int, int]] = []
-    for place, number in enumerate(values):
+    for index, number in enumerate(values):
         if number is None:
             continue
-        if runs and runs[-1][1] == place:
-            runs[-1] = runs[-1][0], place + 1
+        if runs and runs[-1][1] == index:
+            runs[-1] = runs[-1][0], index + 1
         else:
-            runs.append((place, place + 1))
+            runs.append((index, index + 1))
     return runs
 
 

@@ -67,7 +67,7 @@ class Sheet:
         return share * self.each + self.place
 
 
-def sheet_for(ranks: int, size: int, place: int) -> Sheet:
+def sheet_for(ranks: int, size: int, index: int) -> Sheet:
     """Return the layout for a number of ranks; few ranks get wide columns."""
     each = -(-size // ranks)
     wide = ranks <= 4
@@ -75,7 +75,7 @@ def sheet_for(ranks: int, size: int, place: int) -> Sheet:
         ranks=ranks,
         size=size,
         each=each,
-        place=place % each,
+        place=index % each,
         column=max(100.0, 400.0 / ranks) if wide else 78.0,
         line=25.0 if wide else 22.0,
         font=17.0 if wide else 16.0,

@@ -53,16 +53,16 @@ def _shapes(job: SlottedJob, event: SlotEvent, rows: Count) -> Iterator[Shape]:
     yield text("done", 2, 26, _FONT, f"{event.done} of {job.work} saved", "start", "value c-ink")
     clock = f"slot {len(event.slots)}"
     yield text("clock", COLUMNS * _CELL - 2, 26, _FONT, clock, "end", "value c-ink")
-    for place in range(rows * COLUMNS):
-        kind = event.slots[place] if place < len(event.slots) else ""
-        row, column = divmod(place, COLUMNS)
+    for slot in range(rows * COLUMNS):
+        kind = event.slots[slot] if slot < len(event.slots) else ""
+        row, column = divmod(slot, COLUMNS)
         corner = (column * _CELL + 1, _TOP + row * _CELL + 1)
         look, opacity = _KINDS[kind][:2] if kind else _FREE
         size = (_CELL - 2, _CELL - 2)
-        yield rect(f"slot{place}", corner, size, look, (("fill-opacity", opacity),))
+        yield rect(f"slot{slot}", corner, size, look, (("fill-opacity", opacity),))
         mark, tone = _MARKS.get(kind, ("", "c-ink"))
         middle = (corner[0] + 14, corner[1] + 22)
-        yield text(f"mark{place}", *middle, _FONT, mark, "middle", f"value {tone}")
+        yield text(f"mark{slot}", *middle, _FONT, mark, "middle", f"value {tone}")
     yield from _legend(_TOP + rows * _CELL + 16)
 
 

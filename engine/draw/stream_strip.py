@@ -54,13 +54,13 @@ def strip_scene(
         for key, x, anchor, text in (("row", 2, "start", name), ("sum", _WIDTH - 4, "end", total))
     ]
     by_name = {chip.name: chip for chip in chips}
-    place = {"": 0}
+    chips_in_row = {"": 0}
     boxes: dict[str, Shape] = {}
     texts: list[Shape] = []
     for chip in chips:
         row = f"row{chip.row}"
-        place[row] = place.get(row, 0) + 1
-        x, y = (place[row] - 1) * _ROOM + 2, chip.row * _ROW + _TOP
+        chips_in_row[row] = chips_in_row.get(row, 0) + 1
+        x, y = (chips_in_row[row] - 1) * _ROOM + 2, chip.row * _ROW + _TOP
         boxes[chip.name] = _box(chip, x, y)
         texts += _names(chip, x + _BOX / 2, y)
     frames = []

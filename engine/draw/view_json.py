@@ -120,8 +120,8 @@ def _player(view: Timeline, write: Write, display: Display) -> dict[str, Any]:
     `times` are (start, end) in words, `after` the spans it waited for, `waits` the one that let
     it start last, or -1: that may be the span before it on its lane.
     """
-    places = {span.key: place for place, span in enumerate(view.spans)}
-    after = [[places[key] for key in span.after if key in places] for span in view.spans]
+    indices = {span.key: index for index, span in enumerate(view.spans)}
+    after = [[indices[key] for key in span.after if key in indices] for span in view.spans]
     return {
         "finer": axis_json(view.axis, display, _FINE_TICKS)["ticks"],
         "times": [[write(span.start), write(span.end)] for span in view.spans],
@@ -138,16 +138,16 @@ def last_dependencies(view: Timeline, after: list[list[int]]) -> list[int]:
         after: for each span, the places of those it depends on.
     """
     near = _TOUCH * abs(view.axis.high - view.axis.low)
-    last = [max(places, key=lambda place: view.spans[place].end, default=-1) for places in after]
+    last = [max(indices, key=lambda index: view.spans[index].end, default=-1) for indices in after]
     before: dict[str, int] = {}
-    for place in sorted(range(len(view.spans)), key=lambda place: view.spans[place].start):
-        span = view.spans[place]
+    for index in sorted(range(len(view.spans)), key=lambda index: view.spans[index].start):
+        span = view.spans[index]
         on_lane = before.get(span.lane, -1)
         if on_lane >= 0 and abs(view.spans[on_lane].end - span.start) <= near:
-            waited = last[place]
+            waited = last[index]
             if waited < 0 or view.spans[waited].end < span.start - near:
-                last[place] = on_lane
-        before[span.lane] = place
+                last[index] = on_lane
+        before[span.lane] = index
     return last
 
 

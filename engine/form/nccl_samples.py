@@ -39,10 +39,11 @@ _BROKEN = (
 def _devices(device: str, ranks: int, per_node: int) -> str:
     lines = []
     for rank in range(ranks):
-        host, place = f"node-{1 + rank // per_node}", rank % per_node
+        host, device_id = f"node-{1 + rank // per_node}", rank % per_node
         lines.append(
-            f"#  Rank {rank:2d} Group  0 Pid {4200 + rank:6d} on {host:>10s} device {place:2d} "
-            f"[0000:{16 + place:02x}:00] {device}\n"
+            f"#  Rank {rank:2d} Group  0 Pid {4200 + rank:6d} on {host:>10s} "
+            f"device {device_id:2d} "
+            f"[0000:{16 + device_id:02x}:00] {device}\n"
         )
     return "".join(lines)
 

@@ -16,10 +16,10 @@ def quantile(share: Share, factors: Iterable[Ratio]) -> Ratio:
     Straight between them, as in a sorted list.
     """
     ordered = sorted(factors)
-    place = share * (len(ordered) - 1)
-    low = int(place)
+    position = share * (len(ordered) - 1)
+    low = int(position)
     high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+    return ordered[low] + (position - low) * (ordered[high] - ordered[low])
 
 
 FACTORS: tuple[Ratio, ...] = tuple(

@@ -149,14 +149,14 @@ def sweep(run: Document, axes: Mapping[str, Sequence[Any]]) -> Grid:
     shape = tuple(len(values) for values in axes.values())
     arrays = {name: numpy.full(shape, numpy.nan) for name in (*MEASURES, "fits")}
     problems: dict[tuple[int, ...], tuple[str, ...]] = {}
-    for place, point in zip(numpy.ndindex(shape), product(*axes.values()), strict=True):
+    for index, point in zip(numpy.ndindex(shape), product(*axes.values()), strict=True):
         try:
             result = estimate(_with_values(run, zip(axes, point, strict=True)))
         except InputError as error:
-            problems[place] = error.problems
+            problems[index] = error.problems
             continue
         for name in arrays:
-            arrays[name][place] = float(getattr(result, name))
+            arrays[name][index] = float(getattr(result, name))
     named = {path: tuple(values) for path, values in axes.items()}
     return Grid(axes=named, values=arrays, problems=problems)
 

@@ -50,8 +50,8 @@ def _parse(text: str) -> Any:  # noqa: ANN401
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{place}: {_reason(text, error)}") from None
+        location = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{location}: {_reason(text, error)}") from None
     except ValueError:
         raise InputError("line 1: a number is too long") from None
 
@@ -64,10 +64,12 @@ def _check_depth(text: str) -> None:
         depth += (bracket in "{[") - (bracket in "}]")
         if depth > _DEEPEST:
             before = text[: match.start()]
-            place = (
+            location = (
                 f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}"
             )
-            raise InputError(f"{place}: brackets are too deep, more than {_DEEPEST} in one another")
+            raise InputError(
+                f"{location}: brackets are too deep, more than {_DEEPEST} in one another"
+            )
 
 
 def _reason(text: str, error: json.JSONDecodeError) -> str:
@@ -90,10 +92,10 @@ def _lines(text: str, tree: Mapping[str, Any]) -> Iterator[SettingLine]:
         letter = text[at]
         if letter == '"':
             word, end = decoder.raw_decode(text, at)
-            rest = end
-            while rest < len(text) and text[rest].isspace():
-                rest += 1
-            if rest < len(text) and text[rest] == ":":
+            next_line = end
+            while next_line < len(text) and text[next_line].isspace():
+                next_line += 1
+            if next_line < len(text) and text[next_line] == ":":
                 number = text.count("\n", 0, at) + 1
                 _check_unique(stack[-1][1], word, number, at - text.rfind("\n", 0, at))
                 key = word

@@ -156,19 +156,19 @@ def _split(line: str, mark: str, cells: list[str], *, inside: bool) -> bool:
         cells[-1] += "\n"
     else:
         cells.append("")
-    place = 0
-    while place < len(line):
-        sign = line[place]
-        if sign == '"' and quoted and line[place : place + 2] == '""':
+    offset = 0
+    while offset < len(line):
+        sign = line[offset]
+        if sign == '"' and quoted and line[offset : offset + 2] == '""':
             cells[-1] += '"'
-            place += 1
+            offset += 1
         elif sign == '"' and (quoted or not cells[-1]):
             quoted = not quoted
         elif sign == mark and not quoted:
             cells.append("")
         else:
             cells[-1] += sign
-        place += 1
+        offset += 1
     return not quoted
 
 

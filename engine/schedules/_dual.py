@@ -41,24 +41,24 @@ class _Rank:
 
 
 def order(
-    place: int, places: Count, steps: Count, chunks: tuple[int, int], first: tuple[int, int]
+    position: int, positions: Count, steps: Count, chunks: tuple[int, int], first: tuple[int, int]
 ) -> list[Op]:
-    """Return the operations of a rank that is `place` away from the outer end of `places`.
+    """Return the operations of a rank that is `position` away from the outer end of `positions`.
 
     `steps` micro-batches pass each of the two streams; stream 0 comes from the rank's nearer end.
     """
     rank = _Rank(chunks, first)
-    inner = places - 1 - place
+    inner = positions - 1 - position
     for _ in range(2 * inner):
         rank.forward(0)
-    for _ in range(place + 1):
+    for _ in range(position + 1):
         rank.forward(0)
         rank.forward(1)
     for _ in range(inner):
         rank.backward(1, split=True)
         rank.weight()
         rank.forward(1)
-    for turn in range(steps - 2 * places + place + 1):
+    for turn in range(steps - 2 * positions + position + 1):
         if turn == 0 and inner == 0:
             # Not overlapped, so that the backward leaves the innermost rank earlier.
             rank.forward(0)
@@ -69,18 +69,18 @@ def order(
     for _ in range(inner):
         rank.backward(1)
         rank.pair(1, 0)
-    _drain(rank, place, inner)
+    _drain(rank, position, inner)
     return rank.ops
 
 
-def _drain(rank: _Rank, place: int, inner: int) -> None:
+def _drain(rank: _Rank, position: int, inner: int) -> None:
     """Add the end: from its middle on weight gradients are put off until they fill a gap."""
-    half = (place + 1) // 2
-    for turn in range(place + 1):
-        rank.backward(1, split=turn > half or (turn == half and place % 2 == 1))
+    half = (position + 1) // 2
+    for turn in range(position + 1):
+        rank.backward(1, split=turn > half or (turn == half and position % 2 == 1))
         rank.backward(0, split=turn >= half)
     for _ in range(inner):
         rank.weight()
         rank.backward(0, split=True)
-    for _ in range(place + 1):
+    for _ in range(position + 1):
         rank.weight()

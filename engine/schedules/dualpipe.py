@@ -32,6 +32,6 @@ def order(
     """
     half = num_microbatches // 2
     mirrored = rank >= pipeline_parallel // 2
-    place = min(rank, pipeline_parallel - 1 - rank)
+    position = min(rank, pipeline_parallel - 1 - rank)
     chunks, first = ((1, 0), (half, 0)) if mirrored else ((0, 1), (0, half))
-    return _dual.order(place, pipeline_parallel // 2, half, chunks, first)
+    return _dual.order(position, pipeline_parallel // 2, half, chunks, first)

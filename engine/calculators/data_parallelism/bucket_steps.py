@@ -53,31 +53,31 @@ def bucket_scene(record: BucketRecord) -> Scene:
     )
 
 
-def _x_of(place: float) -> float:
-    return _LEFT + place * _SCALE
+def _x_of(index: float) -> float:
+    return _LEFT + index * _SCALE
 
 
 def _part_labels() -> list[Shape]:
     shapes = []
     for part in part_names(TINY_260):
-        places = part_range(TINY_260, part)
-        middle = _x_of((places.start + places.stop) / 2)
+        indices = part_range(TINY_260, part)
+        middle = _x_of((indices.start + indices.stop) / 2)
         name = "embed" if part == "embedding" else part
         shapes.append(text(f"part {part}", middle, 18, 15, name))
         shapes.append(
-            rect(f"edge {part}", (_x_of(places.start), 26), (1.5, 8), "cell done c-muted", ())
+            rect(f"edge {part}", (_x_of(indices.start), 26), (1.5, 8), "cell done c-muted", ())
         )
     return shapes
 
 
-def _runs(places: Iterable[int]) -> list[tuple[int, int]]:
+def _runs(indices: Iterable[int]) -> list[tuple[int, int]]:
     """Return stretches of neighboring places as (first, behind the last)."""
     runs: list[tuple[int, int]] = []
-    for place in sorted(places):
-        if runs and runs[-1][1] == place:
-            runs[-1] = runs[-1][0], place + 1
+    for index in sorted(indices):
+        if runs and runs[-1][1] == index:
+            runs[-1] = runs[-1][0], index + 1
         else:
-            runs.append((place, place + 1))
+            runs.append((index, index + 1))
     return runs
 
 
@@ -115,13 +115,13 @@ def _state_shapes(record: BucketRecord, turn: StreamTurn) -> list[Shape]:
         top = _TOP + rank * _ROW
         for number, bucket in enumerate(record.buckets):
             for part in part_names(TINY_260):
-                places = set(bucket.places) & set(part_range(TINY_260, part))
-                if places:
-                    shapes.append(_piece(f"{rank}.{number}.{part}", top, places, turn, moving))
+                indices = set(bucket.places) & set(part_range(TINY_260, part))
+                if indices:
+                    shapes.append(_piece(f"{rank}.{number}.{part}", top, indices, turn, moving))
         for part in part_names(TINY_260):
-            place = part_range(TINY_260, part).start + 5
-            ready, summed = place in turn.ready, place in turn.summed
-            value = record.sums[place] if summed else own[place]
+            index = part_range(TINY_260, part).start + 5
+            ready, summed = index in turn.ready, index in turn.summed
+            value = record.sums[index] if summed else own[index]
             label = typeset(format_significant(value * 1e3, 3)) if ready else ""
             middle = sum(part_range(TINY_260, part)) / len(part_range(TINY_260, part)) + 0.5
             shapes.append(text(f"n{rank}.{part}", _x_of(middle), top + 25, _FONT, label))
@@ -129,13 +129,13 @@ def _state_shapes(record: BucketRecord, turn: StreamTurn) -> list[Shape]:
 
 
 def _piece(
-    key: str, top: float, places: set[int], turn: StreamTurn, moving: frozenset[int]
+    key: str, top: float, indices: set[int], turn: StreamTurn, moving: frozenset[int]
 ) -> Shape:
-    start, stop = _runs(places)[0]
-    look = "local" if places <= turn.ready else "none"
-    if places <= turn.summed:
+    start, stop = _runs(indices)[0]
+    look = "local" if indices <= turn.ready else "none"
+    if indices <= turn.summed:
         look = "summed"
-    elif places <= moving:
+    elif indices <= moving:
         look = "moving"
     color = "communication" if look == "moving" else "gradients"
     size = ((stop - start) * _SCALE - 1, _ROW - 10)
@@ -299,13 +299,13 @@ def _follow_table(record: BucketRecord) -> Table:
     ranks = range(len(record.local))
     rows = []
     for number, bucket in enumerate(record.buckets[:12], start=1):
-        place = bucket.places[0]
+        index = bucket.places[0]
         rows.append(
             (
                 f"bucket {number}",
-                f"{place + 1}",
-                *(_digits(record.local[rank][place]) for rank in ranks),
-                _digits(record.sums[place]),
+                f"{index + 1}",
+                *(_digits(record.local[rank][index]) for rank in ranks),
+                _digits(record.sums[index]),
             )
         )
     more = len(record.buckets) - len(rows)

@@ -76,20 +76,20 @@ def _shapes(step: TrainingStep, clock: ReplicaClock, stage: int, height: float) 
         yield _text(f"line{lane}", 84, top + 18, f"y = {_line_text(line)}", "c-ink", 16.5, "start")
         yield _text(f"grad{lane}", _WIDTH - 8, top + 18, shown, "c-ink", 16.5, "end")
         yield from _clock_shapes(clock, lane, stage, top)
-        for place, sample in enumerate(replica.samples):
-            yield from _tile(step, (lane, place, sample), stage)
+        for position, sample in enumerate(replica.samples):
+            yield from _tile(step, (lane, position, sample), stage)
     yield from _progress(clock, stage, height)
 
 
 def _tile(step: TrainingStep, where: tuple[int, int, int], stage: int) -> Iterable[Shape]:
     """Yield a tile: in the batch at first, then in its lane."""
-    lane, place, sample = where
+    lane, position, sample = where
     moved = stage > 0
-    x = _LEFT + _TILE * (place if moved else sample)
+    x = _LEFT + _TILE * (position if moved else sample)
     y = _TOP + lane * _ROW + 24 if moved else 26.0
     style = f"transform:translate({x:g}px,{y:g}px);{_GLIDE}"
     sample_x, sample_y = SAMPLES[sample]
-    error = step.replicas[lane].errors[place]
+    error = step.replicas[lane].errors[position]
     links = f"rank:{lane} sample:{sample + 1}"
     yield Shape(
         key=f"tile{sample}",

@@ -124,8 +124,8 @@ def solve(inputs: Inputs) -> Result:
 def search(inputs: Inputs) -> Slices[Result]:
     """Simulate a step of every stage in turn."""
     runs = {}
-    for place, stage in enumerate(NAMES, start=1):
-        yield step_progress(place, len(NAMES), "Stage")
+    for done, stage in enumerate(NAMES, start=1):
+        yield step_progress(done, len(NAMES), "Stage")
         runs[stage] = simulate_sharded_step(setting_of(inputs, stage))
     own = runs[int(inputs.zero_stage)]
     return Result(
@@ -145,9 +145,9 @@ def search(inputs: Inputs) -> Slices[Result]:
 
 def _over_ports(inputs: Inputs) -> Slices[Mapping[int, list[Seconds]]]:
     times: dict[int, list[Seconds]] = {1: [], 2: []}
-    for place, port in enumerate(PORTS, start=1):
+    for done, port in enumerate(PORTS, start=1):
         for stage, lengths in times.items():
-            yield step_progress(place, len(PORTS), "Port")
+            yield step_progress(done, len(PORTS), "Port")
             lengths.append(sharded_step_length(replace(setting_of(inputs, stage), port=port)))
     return times
 

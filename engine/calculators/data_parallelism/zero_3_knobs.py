@@ -281,8 +281,8 @@ def _curve(inputs: Inputs, name: str) -> Slices[Curve]:
     low, high = RANGES[name]
     xs = tuple(low * (high / low) ** (i / (_POINTS - 1)) for i in range(_POINTS))
     ys = []
-    for place, x in enumerate(xs, start=1):
-        yield step_progress(place, _POINTS, "Point")
+    for done, x in enumerate(xs, start=1):
+        yield step_progress(done, _POINTS, "Point")
         ys.append(_curve_value(inputs, name, x))
     now, default = (_curve_value(inputs, name, x) for x in (getattr(inputs, name), DEFAULTS[name]))
     return Curve(x=xs, y=tuple(ys), now=now, default=default)
@@ -303,8 +303,8 @@ def _try_settings(inputs: Inputs) -> Slices[tuple[FetchedStep, ...]]:
     """Simulate the job with each setting changed alone."""
     usual = {**DEFAULTS, "overlap": True, "gradients": "bf16"}
     steps = [_step(inputs, usual)]
-    for place, (name, value) in enumerate(TRIED_VALUES.items(), start=1):
-        yield step_progress(place, len(TRIED_VALUES), "Setting")
+    for done, (name, value) in enumerate(TRIED_VALUES.items(), start=1):
+        yield step_progress(done, len(TRIED_VALUES), "Setting")
         steps.append(_step(inputs, {**usual, name: value}))
     return *steps, _step(inputs, {**usual, "overlap": False})
 

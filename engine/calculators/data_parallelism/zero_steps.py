@@ -30,18 +30,18 @@ _EXCHANGED = 2  # the frame in which the gradients have been exchanged
 
 
 def sharded_scene(
-    trace: Sequence[StepSnapshot], alone: Sequence[float], place: int, *, sharded: bool
+    trace: Sequence[StepSnapshot], alone: Sequence[float], index: int, *, sharded: bool
 ) -> Scene:
     """Return the animation of a step, with a last frame that compares with a single GPU.
 
     Args:
         trace: the phases of one step on at most eight ranks.
         alone: the parameters of a single GPU after the same step.
-        place: which number of every share is shown.
+        index: which number of every share is shown.
         sharded: whether the optimizer states are (stage 1), or all ranks have all.
     """
     ranks, size = len(trace[0].ranks), len(alone)
-    sheet = sheet_for(ranks, size, place)
+    sheet = sheet_for(ranks, size, index)
     ground = [*strip_shapes(sheet), *(s for rank in range(ranks) for s in rank_shapes(sheet, rank))]
     most = max(1, *(_sent_by(trace[-1], rank) for rank in range(ranks)))
     frames = []
@@ -81,12 +81,12 @@ def _cells(
             numbers = getattr(own, name)
             old = getattr(before.ranks[rank], name) if before else numbers
             for column in range(sheet.ranks):
-                place = sheet.shown(column)
-                value = numbers[place] if place < sheet.size else None
+                index = sheet.shown(column)
+                value = numbers[index] if index < sheet.size else None
                 look = "none" if value is None else "held"
                 if name == "gradients" and value is not None:
                     look = _gradient_look(now, rank == column, sharded=sharded)
-                if value is not None and look == "held" and old[place] != value:
+                if value is not None and look == "held" and old[index] != value:
                     look = "new"
                 label = "" if look == "none" or value is None else _number(value, power)
                 shapes += number_shapes(sheet, (rank, line, column), label, look)
@@ -126,9 +126,9 @@ def _single_gpu_row(sheet: Sheet, alone: Sequence[float], *, shown: bool) -> lis
         )
     )
     for column in range(sheet.ranks):
-        place = sheet.shown(column)
+        index = sheet.shown(column)
         middle = sheet.left + (column + 0.5) * sheet.column
-        label = _number(alone[place], 0) if place < sheet.size else ""
+        label = _number(alone[index], 0) if index < sheet.size else ""
         rows.append(text(f"one{column}", middle, top + 0.72 * sheet.line, sheet.font, label))
     return [
         Shape(
@@ -394,24 +394,24 @@ def _equality_badge(present: Presenter, off: float) -> Badge:
 def _follow_table(inputs: Inputs, run: ZeroRecord) -> Table:
     """Return the table that follows a parameter through the step: gradients, sum, update."""
     each = -(-SIZE // inputs.ranks)
-    place = min((inputs.place - 1) % each, SIZE - 1)
+    index = min((inputs.place - 1) % each, SIZE - 1)
     by_phase = {snapshot.phase: snapshot for snapshot in run.trace}
     backward, summed = by_phase["backward"], run.trace[2]
     last = run.trace[-1].ranks[0]
     rows = [
-        (f"gradient on GPU {rank}", _number_text(own.gradients[place]))
+        (f"gradient on GPU {rank}", _number_text(own.gradients[index]))
         for rank, own in enumerate(backward.ranks)
     ]
     rows += [
-        ("their sum, on GPU 0", _number_text(summed.ranks[0].gradients[place])),
-        ("first moment m", _number_text(last.first[place])),
-        ("second moment v", _number_text(last.second[place])),
-        ("parameter before the step", _number_text(backward.ranks[0].parameters[place])),
-        ("parameter after it", _number_text(last.parameters[place])),
-        ("parameter of one GPU", _number_text(run.alone.parameters[place])),
+        ("their sum, on GPU 0", _number_text(summed.ranks[0].gradients[index])),
+        ("first moment m", _number_text(last.first[index])),
+        ("second moment v", _number_text(last.second[index])),
+        ("parameter before the step", _number_text(backward.ranks[0].parameters[index])),
+        ("parameter after it", _number_text(last.parameters[index])),
+        ("parameter of one GPU", _number_text(run.alone.parameters[index])),
     ]
     return Table(
-        title=f"Number {place + 1} of the vector, followed through the step",
+        title=f"Number {index + 1} of the vector, followed through the step",
         columns=("What", "Value"),
         rows=tuple(rows),
         caption="GPU 0 owns it. Ten digits are shown.",

@@ -295,8 +295,8 @@ def _rate_chart(result: Result) -> Lines:
 
 def _control_table(result: Result) -> Slices[Table]:
     rows: list[tuple[Text, ...]] = []
-    for place, (name, label) in enumerate(CONTROLS.items(), start=1):
-        yield step_progress(place, len(CONTROLS), "Control")
+    for done, (name, label) in enumerate(CONTROLS.items(), start=1):
+        yield step_progress(done, len(CONTROLS), "Control")
         outcome = result.controls[name]()
         cells = (outcome.victim, outcome.hot, outcome.full_port, outcome.paused, outcome.lost)
         rows.append(

@@ -39,8 +39,8 @@ def _frame(accumulated: AccumulatedStep, done: int) -> Frame:
     compared = done > count
     sums = accumulated.parts[min(done, count) - 1].total if done else [0.0] * len(accumulated.whole)
     shapes = [
-        text(f"head{at}", _column_center(at), 20, 18.8, f"no. {place + 1}", kind="c-muted")
-        for at, place in enumerate(SHOWN_PARAMETERS)
+        text(f"head{at}", _column_center(at), 20, 18.8, f"no. {parameter + 1}", kind="c-muted")
+        for at, parameter in enumerate(SHOWN_PARAMETERS)
     ]
     for at, part in enumerate(accumulated.parts):
         name = f"micro-batch {at + 1}: {part.tokens} tok."
@@ -63,10 +63,10 @@ def _row(row: int, name: str, numbers: list[float], look: str, color: str) -> li
     shapes = [text(f"name{row}", 0, y + 23, 18.8, name, "start", "c-ink")]
     width = (_WIDTH - _LEFT) / len(SHOWN_PARAMETERS)
     opacity = {"new": "0.45", "held": "0.16", "none": "0.02"}[look]
-    for at, place in enumerate(SHOWN_PARAMETERS):
+    for at, parameter in enumerate(SHOWN_PARAMETERS):
         corner = (_LEFT + at * width + 2, y + 2)
         kind = f"cell c-{color}" + (" done" if look == "new" else "")
-        label = "" if look == "none" else _number(numbers[place])
+        label = "" if look == "none" else _number(numbers[parameter])
         shapes.append(
             rect(f"c{row}.{at}", corner, (width - 4, _LINE - 4), kind, (("fill-opacity", opacity),))
         )

@@ -72,8 +72,8 @@ def bit_fields(lines: Sequence[FormatLine], caption: Text) -> Scene:
     for line in lines:
         shapes.append(text(f"name-{line.key}", 0, y + 20, 19, line.name, "start"))
         shapes.append(text(f"says-{line.key}", _WIDTH - 1, y + 20, 19, line.says, "end"))
-        for place, bit in enumerate(line.bits):
-            shapes += _bit_shapes(line, place, bit, y + _NAME)
+        for index, bit in enumerate(line.bits):
+            shapes += _bit_shapes(line, index, bit, y + _NAME)
         y += _NAME + _TALL * -(-len(line.bits) // _PER_ROW) + _BETWEEN
     return Scene(
         title="One number in six formats",
@@ -85,19 +85,19 @@ def bit_fields(lines: Sequence[FormatLine], caption: Text) -> Scene:
     )
 
 
-def _bit_shapes(line: FormatLine, place: int, bit: Bit, y: float) -> list[Shape]:
-    key = f"{line.key}.{place}"
+def _bit_shapes(line: FormatLine, index: int, bit: Bit, y: float) -> list[Shape]:
+    key = f"{line.key}.{index}"
     # The fields stand a little apart.
     gap = {"sign": 0.0, "exponent": 4.0, "mantissa": 8.0}[bit.field]
-    left = place % _PER_ROW * _CELL + gap
-    y += place // _PER_ROW * _TALL
+    left = index % _PER_ROW * _CELL + gap
+    y += index // _PER_ROW * _TALL
     attributes = [("fill-opacity", "0.5" if bit.on else "0.06")]
     if bit.input:
         grip = DragHandle(
             name=bit.input,
             key=key,
             notch=0,
-            label=f"{line.name}, {bit.field} bit {place + 1} of {len(line.bits)}",
+            label=f"{line.name}, {bit.field} bit {index + 1} of {len(line.bits)}",
             now=int(bit.on),
             high=1,
             text="1" if bit.on else "0",
@@ -234,7 +234,7 @@ def _format_line(inputs: Inputs, result: Result, key: str, form: NumberFormat) -
         name=form.name,
         says=_stored_words(result.held[key], result.value),
         bits=tuple(
-            _drawn_bit(inputs, form, place, *bit) for place, bit in enumerate(result.bits[key])
+            _drawn_bit(inputs, form, index, *bit) for index, bit in enumerate(result.bits[key])
         ),
     )
 
@@ -248,8 +248,8 @@ def _stored_words(stored: float, value: float) -> str:
     return f"{typeset(format_number(stored))}, off {typeset(format_significant(100 * off, 2))} %"
 
 
-def _drawn_bit(inputs: Inputs, form: NumberFormat, place: int, on: bool, flipped: float) -> Bit:
-    field = "sign" if not place else "exponent" if place <= form.exponent else "mantissa"
+def _drawn_bit(inputs: Inputs, form: NumberFormat, index: int, on: bool, flipped: float) -> Bit:
+    field = "sign" if not index else "exponent" if index <= form.exponent else "mantissa"
     if field == "sign":
         return Bit(field=field, on=on, input="negative", value="off" if inputs.negative else "on")
     size = abs(flipped)

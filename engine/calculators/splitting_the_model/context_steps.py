@@ -124,10 +124,10 @@ def _owners(record: ContextRecord) -> Table:
     rows = tuple(
         (
             say("GPU {r}", r=(rank, COUNT)),
-            ", ".join(f"{place}" for place in own),
+            ", ".join(f"{position}" for position in positions),
             say("{n}", n=(pairs, COUNT)),
         )
-        for rank, (own, pairs) in enumerate(zip(record.positions, record.pairs, strict=True))
+        for rank, (positions, pairs) in enumerate(zip(record.positions, record.pairs, strict=True))
     )
     return Table(
         title="Who has which tokens",

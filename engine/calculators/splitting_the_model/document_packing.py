@@ -237,8 +237,8 @@ def lengths(inputs: Inputs, result: Result) -> Lines:
     tokens = [0] * _BINS
     for sequence in result.packed:
         for length in sequence:
-            place = math.log(max(length, low) / low) / math.log(high / low)
-            tokens[min(_BINS - 1, int(place * _BINS))] += length
+            bin_share = math.log(max(length, low) / low) / math.log(high / low)
+            tokens[min(_BINS - 1, int(bin_share * _BINS))] += length
     total = sum(tokens)
     xs, ys = [], []
     for index, count in enumerate(tokens):

@@ -114,17 +114,19 @@ def _frame(inputs: Inputs, result: Result, last: int) -> Frame:
             _ROWS.items(), ("tokens", "full attention", "window", "state"), strict=True
         )
     ]
-    for place, (name, value) in enumerate(TOKENS):
+    for column, (name, value) in enumerate(TOKENS):
         shown = {
-            "tokens": place <= last,
-            "full": place <= last,
-            "window": last - inputs.window < place <= last,
+            "tokens": column <= last,
+            "full": column <= last,
+            "window": last - inputs.window < column <= last,
         }
         for key, color in (("tokens", "ink"), ("full", "tensor"), ("window", "pipeline")):
             words = f"{name} {value}"
-            shapes += _cell(f"{key}{place}", place, _ROWS[key], (words, color), shown[key])
-    for place, number in enumerate(result.states[last].state):
-        shapes += _cell(f"state{place}", place, _ROWS["state"], (_number(number), "context"), True)
+            shapes += _cell(f"{key}{column}", column, _ROWS[key], (words, color), shown[key])
+    for column, number in enumerate(result.states[last].state):
+        shapes += _cell(
+            f"state{column}", column, _ROWS["state"], (_number(number), "context"), True
+        )
     answers = ", ".join(
         f"{name} {_number(value)}" for name, value in result.states[last].answers.items()
     )
@@ -134,11 +136,11 @@ def _frame(inputs: Inputs, result: Result, last: int) -> Frame:
 
 
 def _cell(
-    key: str, place: int, top: float, look: tuple[str, str], shown: bool
+    key: str, column: int, top: float, look: tuple[str, str], shown: bool
 ) -> tuple[Shape, Shape]:
     words, color = look
     opacity = "0.35" if shown else "0.04"
-    left = _LEFT + place * (_CELL + 2)
+    left = _LEFT + column * (_CELL + 2)
     box = (left, top), (_CELL, 32.0)
     return (
         rect(f"box{key}", *box, f"cell c-{color}", (("fill-opacity", opacity),)),

@@ -252,8 +252,8 @@ def _filled_path(key: str, corner: tuple[float, float], grid: Grid, color: str) 
 
 def _filled_range(numbers: Sequence[float | None]) -> tuple[int, int]:
     """Return the present range of a row: first place, and last place exclusive."""
-    places = [place for place, number in enumerate(numbers) if number is not None]
-    return (places[0], places[-1] + 1) if places else (0, 0)
+    columns = [column for column, number in enumerate(numbers) if number is not None]
+    return (columns[0], columns[-1] + 1) if columns else (0, 0)
 
 
 TITLE = "Two products on several GPUs"

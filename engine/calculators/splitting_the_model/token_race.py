@@ -293,8 +293,8 @@ def parts(result: Result) -> Bars:
         ("zero", "ZeRO-3", result.zero),
         ("tensor", "tensor parallel", result.tensor),
     ):
-        for place, work in ((0, "prompt"), (1, "one new token")):
-            done = serving.passes[place]
+        for index, work in ((0, "prompt"), (1, "one new token")):
+            done = serving.passes[index]
             waits = done.time - done.computing
             parts = (
                 ("compute", "computing, or reading memory", done.computing, "compute"),
@@ -302,7 +302,7 @@ def parts(result: Result) -> Bars:
             )
             bars.append(
                 Bar(
-                    key=f"{key}{place}",
+                    key=f"{key}{index}",
                     label=f"{name}, {work}",
                     segments=tuple(
                         Segment(key=k, label=t, value=v, color=c) for k, t, v, c in parts

@@ -406,8 +406,8 @@ def solve(inputs: Inputs) -> Result:
 def _goodput_curve(habits: CheckpointPolicy, seed: int) -> list[tuple[Seconds, Share]]:
     """Return simulated goodput at checkpoint intervals from half a minute to a day."""
     points = []
-    for place in range(_BETWEEN + 1):
-        interval = 30.0 * (DAY / 30.0) ** (place / _BETWEEN)
+    for point in range(_BETWEEN + 1):
+        interval = 30.0 * (DAY / 30.0) ** (point / _BETWEEN)
         share = simulated_goodput(replace(habits, interval=interval), _STRUCK, seed)
         points.append((interval, share))
     return points

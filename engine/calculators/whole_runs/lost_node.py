@@ -256,7 +256,7 @@ def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
 
 def _curve(inputs: Inputs, result: Result) -> Lines:
     low, high = _SHORTEST, _LONGEST
-    grid = tuple(low * (high / low) ** (place / (_GRID - 1)) for place in range(_GRID))
+    grid = tuple(low * (high / low) ** (index / (_GRID - 1)) for index in range(_GRID))
     lost = [behind(repair, inputs.restart, result.slowdown) for repair in grid]
     names = (
         ("wait", "waiting", "bad"),
@@ -264,8 +264,8 @@ def _curve(inputs: Inputs, result: Result) -> Lines:
         ("spare", "a spare node", "memory"),
     )
     shown = [
-        Series(key=key, label=label, x=grid, y=tuple(each[place] for each in lost), color=color)
-        for place, (key, label, color) in enumerate(names)
+        Series(key=key, label=label, x=grid, y=tuple(each[index] for each in lost), color=color)
+        for index, (key, label, color) in enumerate(names)
         if key != "on" or result.fewer
     ]
     return Lines(

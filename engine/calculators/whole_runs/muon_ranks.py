@@ -93,8 +93,8 @@ def _headings(now: MuonPhase) -> Iterable[Shape]:
     done = "update" if now.phase == "back" else "momentum"
     done = f"Newton-Schulz, step {now.phase}" if steps else done
     yield text("phase", 0, 18, _FONT, done, "start", "value c-ink")
-    for place, name in enumerate(NAMES):
-        x = _LEFT + place * (_MATRIX + _GAP) + _MATRIX / 2
+    for column, name in enumerate(NAMES):
+        x = _LEFT + column * (_MATRIX + _GAP) + _MATRIX / 2
         yield text(f"name {name}", x, _TOP - 14, _FONT, name)
     for rank in range(len(now.held)):
         y = _TOP + rank * _LINE + _MATRIX / 2 + 6
@@ -104,16 +104,16 @@ def _headings(now: MuonPhase) -> Iterable[Shape]:
 def _cells(now: MuonPhase) -> Iterable[Shape]:
     color = "optimizer" if now.phase in ("start", "gather") else "parameters"
     for rank, grids in enumerate(now.held):
-        for place, grid in enumerate(grids):
-            corner = (_LEFT + place * (_MATRIX + _GAP), _TOP + rank * _LINE)
-            yield from _grid(f"{rank}.{place}", corner, grid, _largest(now, place), color)
+        for matrix, grid in enumerate(grids):
+            corner = (_LEFT + matrix * (_MATRIX + _GAP), _TOP + rank * _LINE)
+            yield from _grid(f"{rank}.{matrix}", corner, grid, _largest(now, matrix), color)
 
 
-def _largest(now: MuonPhase, place: Count) -> float:
+def _largest(now: MuonPhase, matrix: Count) -> float:
     numbers = [
         abs(number)
-        for own in now.held
-        for row in own[place]
+        for grids in now.held
+        for row in grids[matrix]
         for number in row
         if number is not None
     ]

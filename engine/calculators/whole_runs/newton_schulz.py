@@ -212,11 +212,11 @@ def _matrix(result: Result) -> Table:
     )
     return Table(
         title=f"Singular values of the {NAMES[0]} matrix's momentum",
-        columns=("", *(_name(place) for place in range(len(result.matrix[0])))),
+        columns=("", *(_name(column) for column in range(len(result.matrix[0])))),
         rows=rows,
         caption="Of the first layer of the model with 260 parameters, after its first step.",
     )
 
 
-def _name(place: Count) -> str:
-    return ("Largest", "Second", "Third", "Smallest")[place]
+def _name(column: Count) -> str:
+    return ("Largest", "Second", "Third", "Smallest")[column]

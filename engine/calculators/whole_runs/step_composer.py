@@ -249,9 +249,9 @@ def strip(inputs: Inputs, step: ComposedStep) -> Scene:
         ("communication", inputs.communication, orders.communication),
     )
     chips = [
-        _chip(step, row, stream, _merged(asked, shown), shown, place)
+        _chip(step, row, stream, _merged(asked, shown), shown, index)
         for row, (stream, asked, shown) in enumerate(streams)
-        for place in range(len(shown))
+        for index in range(len(shown))
     ]
     turns = sorted(
         step.spans.values(), key=lambda span: (span.start, span.end, span.op.stream != COMPUTE)
@@ -269,9 +269,9 @@ def _chip(
     stream: str,
     whole: tuple[str, ...],
     shown: tuple[str, ...],
-    place: int,
+    index: int,
 ) -> Chip:
-    name = shown[place]
+    name = shown[index]
     kind = step.kind(name)
     span = step.spans[name]
     grip = DragHandle(
@@ -279,12 +279,12 @@ def _chip(
         key=name,
         notch=1.0,
         label=f"Place of {name}",
-        now=place + 1,
+        now=index + 1,
         low=1,
         high=len(shown),
-        text=f"{place + 1} of {len(shown)}",
-        back=_swap_operations(whole, name, shown[place - 1]) if place else "",
-        ahead=_swap_operations(whole, name, shown[place + 1]) if place + 1 < len(shown) else "",
+        text=f"{index + 1} of {len(shown)}",
+        back=_swap_operations(whole, name, shown[index - 1]) if index else "",
+        ahead=_swap_operations(whole, name, shown[index + 1]) if index + 1 < len(shown) else "",
     )
     return Chip(
         name=name,

@@ -405,8 +405,8 @@ def solve(inputs: Inputs) -> Result:
     """Return the remaining jobs, sorted, and the numbers of the chosen job."""
     every = parse_sweep(inputs.table)
     left = sort_jobs(filter_jobs(every, inputs.only), inputs.order)
-    place = min(inputs.row, len(left))
-    chosen = left[place - 1] if left else None
+    row = min(inputs.row, len(left))
+    chosen = left[row - 1] if left else None
     numbered = enumerate(left, start=1)
     alike = tuple(
         (number, job) for number, job in numbered if chosen and _same_training(job, chosen)
@@ -417,7 +417,7 @@ def solve(inputs: Inputs) -> Result:
         jobs=tuple(left),
         all_jobs=len(every),
         fitting=sum(bool(job.plan) for job in left),
-        place=place,
+        place=row,
         chosen=chosen,
         alike=alike,
         points=points,

@@ -54,11 +54,11 @@ def composed_model(model: Model, counts: Mapping[str, Count], window: Tokens) ->
         counts = {"full": 1, "windowed": 0, "chosen": 0, "linear": 0}
     total, published = sum(counts.values()), sum(own.values())
     if any(counts[kind] * published != own[kind] * total for kind in own):
-        places = [place for place, letter in enumerate(letters) if letter not in ALONE]
-        mixers = _spread(counts, len(places), linear_letter(model))
+        mixer_layers = [layer for layer, letter in enumerate(letters) if letter not in ALONE]
+        mixers = _spread(counts, len(mixer_layers), linear_letter(model))
         order = list(letters)
-        for place, letter in zip(places, mixers, strict=True):
-            order[place] = letter
+        for layer, letter in zip(mixer_layers, mixers, strict=True):
+            order[layer] = letter
         letters = "".join(order)
     if set(letters) == {"*"} and not model.mix:
         return model
@@ -69,11 +69,14 @@ def _spread(counts: Mapping[str, Count], length: Count, linear: str) -> str:
     """Return letters in these proportions, each kind as evenly as it goes, full attention last."""
     letters = {"linear": linear, "windowed": "W", "chosen": "S", "full": "*"}
     total = sum(counts.values())
-    given = dict.fromkeys(letters, 0)
+    counts_so_far = dict.fromkeys(letters, 0)
     order = ""
-    for place in range(1, length + 1):
-        kind = max(letters, key=lambda one: place * counts[one] / total - given[one])
-        given[kind] += 1
+    for layer in range(1, length + 1):
+        kind = max(
+            letters,
+            key=lambda letter: layer * counts[letter] / total - counts_so_far[letter],
+        )
+        counts_so_far[kind] += 1
         order += letters[kind]
     return order
 

@@ -123,7 +123,7 @@ class Result:
 
 
 def solve_step(
-    ranks: Count, zero_stage: Count, micro: Count, place: Count, *, reshard: bool = True
+    ranks: Count, zero_stage: Count, micro: Count, number: Count, *, reshard: bool = True
 ) -> Result:
     """Return the step of stage 2 or 3."""
     most = min(micro, 8 // ranks)
@@ -139,7 +139,7 @@ def solve_step(
     phases = [snapshot.phase for snapshot in record.trace]
     return Result(
         found=record,
-        step=Step(trace=record.trace, memory=memory, whole=plain, place=place - 1, off=record.off),
+        step=Step(trace=record.trace, memory=memory, whole=plain, place=number - 1, off=record.off),
         held=own,
         peak=max(memory),
         held_formula=sharded_states(SIZE, MIXED_PRECISION, zero_stage, ranks).total,
@@ -175,15 +175,15 @@ def step_views(present: Presenter, result: Result) -> Views:
 
 def _temporary_numbers(now: StepSnapshot, zero_stage: Count) -> Count:
     """Return the numbers that the first GPU holds temporarily: whole parts."""
-    own, count = now.ranks[0], 0
+    state, count = now.ranks[0], 0
     if now.phase == "backward":
         count += len(part_range(TINY_260, now.part))
     if zero_stage < 3 or len(now.ranks) == 1:
         return count
     for part in part_names(TINY_260):
-        places = part_range(TINY_260, part)
-        if all(own.parameters[place] is not None for place in places):
-            count += len(places)
+        indices = part_range(TINY_260, part)
+        if all(state.parameters[index] is not None for index in indices):
+            count += len(indices)
     return count
 
 

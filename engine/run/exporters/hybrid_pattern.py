@@ -30,17 +30,17 @@ def hybrid_pattern(model: Model, stage_layers: Sequence[Count]) -> str:
     if {"*", "S"} <= set(letters):
         raise ValueError("full attention beside attention to chosen keys")
     alone = any(letter in ALONE for letter in letters)
-    stages, place = [], 0
+    stages, first = [], 0
     for count in stage_layers:
         stages.append(
-            "".join(_layer(model, letters, n, alone=alone) for n in range(place, place + count))
+            "".join(_layer(model, letters, n, alone=alone) for n in range(first, first + count))
         )
-        place += count
+        first += count
     return "|".join(stages)
 
 
-def _layer(model: Model, letters: str, place: Count, *, alone: bool) -> str:
-    letter = _LETTERS[letters[place]]
+def _layer(model: Model, letters: str, layer: Count, *, alone: bool) -> str:
+    letter = _LETTERS[letters[layer]]
     if alone:
         return letter
-    return letter + ("E" if num_sparse_in(model, range(place, place + 1)) else "-")
+    return letter + ("E" if num_sparse_in(model, range(layer, layer + 1)) else "-")

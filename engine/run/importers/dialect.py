@@ -51,8 +51,10 @@ class Unread:
 
     def sentence(self) -> str:
         """Return what is not read, and which signs were seen."""
-        place = f"lines {self.first}-{self.last}" if self.last > self.first else f"line {self.last}"
-        where = place if self.name == place else f"{self.name}, {place}"
+        line_range = (
+            f"lines {self.first}-{self.last}" if self.last > self.first else f"line {self.last}"
+        )
+        where = line_range if self.name == line_range else f"{self.name}, {line_range}"
         seen = "; ".join(self.seen) or "none"
         return f"{where}: not read: {self.reason}; signs seen: {seen}"
 

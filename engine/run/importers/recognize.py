@@ -96,10 +96,12 @@ _UNKNOWN = "no format that is known here"
 def _unread(
     text: str, line: int, name: str, seen: tuple[str, ...], reason: str = _UNKNOWN
 ) -> Unread:
-    filled = [number for number, said in enumerate(text.splitlines(), line) if said.strip()]
+    filled = [
+        number for number, line_text in enumerate(text.splitlines(), line) if line_text.strip()
+    ]
     first, last = (filled[0], filled[-1]) if filled else (line, line)
-    place = f"lines {first}-{last}" if last > first else f"line {last}"
-    return Unread(name=name or place, first=first, last=last, seen=seen, reason=reason)
+    line_range = f"lines {first}-{last}" if last > first else f"line {last}"
+    return Unread(name=name or line_range, first=first, last=last, seen=seen, reason=reason)
 
 
 def _dialects_of(text: str) -> list[Dialect]:
@@ -128,9 +130,9 @@ def _seen(text: str) -> tuple[str, ...]:
 def _extract_objects(part: Part, found: Recognized) -> str:
     """Extract JSON objects that begin a line; return the rest with its line numbers kept."""
     chunk, line = part.text, part.line
-    rest, place = [], 0
+    chunks, offset = [], 0
     for match in re.finditer(r"^\s*\{", chunk, re.MULTILINE):
-        if match.start() < place:
+        if match.start() < offset:
             continue
         body = chunk[match.end() - 1 :]
         if _too_deep(body):
@@ -150,11 +152,11 @@ def _extract_objects(part: Part, found: Recognized) -> str:
         except (ValueError, RecursionError):
             raise TextError(f"line {first}: a number is too long or brackets too deep") from None
         _take_object(tree, body[:length], first, part, found)
-        rest.append(chunk[place : match.start()])
-        rest.append(blank(body[:length]))
-        place = match.end() - 1 + length
-    rest.append(chunk[place:])
-    return "".join(rest)
+        chunks.append(chunk[offset : match.start()])
+        chunks.append(blank(body[:length]))
+        offset = match.end() - 1 + length
+    chunks.append(chunk[offset:])
+    return "".join(chunks)
 
 
 def _take_object(

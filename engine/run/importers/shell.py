@@ -65,7 +65,7 @@ def script_flags(text: str, first_line: int = 1) -> list[Setting]:
 
 def _is_overridden(words: Sequence[ShellWord]) -> bool:
     """Return whether a program that trains is started with `key=value` and no flags."""
-    programs = {_program(words, place, "") for place in range(len(words))} - {"", *LAUNCHERS}
+    programs = {_program(words, index, "") for index in range(len(words))} - {"", *LAUNCHERS}
     overrides = sum(
         re.match(r"[+]{0,2}[a-z_]+(?:[.][a-z_0-9]+)+=", word.text) is not None for word in words
     )
@@ -90,22 +90,22 @@ def resolve_variables(text: str) -> str:
 def _resolve_line(line: str, environment: Environment) -> str:
     """Return a line with its variables and sums replaced; a command's output stays unknown."""
     line = line[:40_000]
-    said, place = [], 0
-    while (start := line.find("$", place)) >= 0:
-        said.append(line[place:start])
-        place = start
-        found = expansion_at(line, start)
-        if found is None and line[start + 1 : start + 2] in ("{", "("):
+    resolved, offset = [], 0
+    while (start := line.find("$", offset)) >= 0:
+        resolved.append(line[offset:start])
+        offset = start
+        expansion = expansion_at(line, start)
+        if expansion is None and line[start + 1 : start + 2] in ("{", "("):
             break  # a bracket without its other one
-        kind, inside, length = found or ("command", "$", 1)
-        place = start + length
+        kind, inside, length = expansion or ("command", "$", 1)
+        offset = start + length
         if kind == "command" or (kind == "variable" and _is_parameter(inside)):
-            said.append(line[start:place])
+            resolved.append(line[start:offset])
             continue
         value = text_of(environment.expanded(Bit(kind, inside, 0)))
         # Arguments that a variable holds are read where they are assigned.
-        said.append("" if value.lstrip().startswith("--") else value)
-    return "".join(said) + line[place:]
+        resolved.append("" if value.lstrip().startswith("--") else value)
+    return "".join(resolved) + line[offset:]
 
 
 def _is_parameter(inside: str) -> bool:
@@ -123,8 +123,8 @@ def started(command: Command) -> Iterator[Sequence[ShellWord]]:
     if first in ("eval", "exec"):
         words = words[1:]
     elif first in _WRAPPERS:
-        place = next((at for at, word in enumerate(words) if _is_program(word)), len(words))
-        words = words[place:]
+        program_index = next((at for at, word in enumerate(words) if _is_program(word)), len(words))
+        words = words[program_index:]
     if not words or _basename(words[0].text) in _TOOLS or _is_tool(words):
         return
     plain = [word for word in words if not _is_command(word.text)]
@@ -187,11 +187,11 @@ def _unused(environment: Environment, *, exported: bool = False) -> list[ShellWo
 def _flags(words: Sequence[ShellWord]) -> list[Setting]:
     """Return the flags of a command with their values."""
     flags: list[Setting] = []
-    place, program = 0, ""
-    while place < len(words):
-        word = words[place]
-        program = _program(words, place, program)
-        place += 1
+    index, program = 0, ""
+    while index < len(words):
+        word = words[index]
+        program = _program(words, index, program)
+        index += 1
         key, _, value = word.text.partition("=")
         if program in _SLURM and (short := re.match(r"(-N|-np|-n|-G|-C)(\d*)$", key)):
             key, value = _SHORT[short[1]], short[2] or value
@@ -201,11 +201,11 @@ def _flags(words: Sequence[ShellWord]) -> list[Setting]:
         elif not key.startswith("--") or len(key) < 3:
             continue
         values = [value] if value else []
-        while not value and place < len(words) and _is_value(words[place].text):
-            if values and words[place].text.startswith("$"):
+        while not value and index < len(words) and _is_value(words[index].text):
+            if values and words[index].text.startswith("$"):
                 break  # what an unknown variable holds behind a value are further arguments
-            values.append(words[place].text)
-            place += 1
+            values.append(words[index].text)
+            index += 1
         condition = _condition(word.branches)
         flags.append(
             Setting(
@@ -213,7 +213,7 @@ def _flags(words: Sequence[ShellWord]) -> list[Setting]:
                 value=_join_values(values),
                 line=word.line,
                 condition=condition,
-                branches=tuple((one.identifier, one.number) for one in word.branches),
+                branches=tuple((branch.identifier, branch.number) for branch in word.branches),
                 program=program,
             )
         )
@@ -253,17 +253,17 @@ _MODULES = {
 }
 
 
-def _program(words: Sequence[ShellWord], place: int, before: str) -> str:
+def _program(words: Sequence[ShellWord], index: int, before: str) -> str:
     """Return whose flags follow a word: of a launcher, of a script or module, or as before."""
-    text = words[place].text
-    if _is_program(words[place]):
+    text = words[index].text
+    if _is_program(words[index]):
         name = _basename(text)
         return name if name in LAUNCHERS else ""
     if text.endswith(".py"):
         return _basename(text)
-    if place and words[place - 1].text in ("-m", "--module"):
+    if index and words[index - 1].text in ("-m", "--module"):
         return _MODULES.get(text, text)
-    if place == 1 and _basename(words[0].text) in _SUBCOMMANDS and not text.startswith("-"):
+    if index == 1 and _basename(words[0].text) in _SUBCOMMANDS and not text.startswith("-"):
         return f"{_basename(words[0].text)} {text}"
     return before
 

@@ -303,8 +303,8 @@ def _element(value: list[Field], index: str) -> list[Field]:
     """Return one element of an array; `$NAME` is the first."""
     number = re.fullmatch(r"\[(\d{1,4})\]", index)
     starts = [at for at, piece in enumerate(value) if piece.begins] + [len(value)]
-    place = int(number[1]) if number else 0
-    return value[starts[place] : starts[place + 1]] if place + 1 < len(starts) else []
+    element = int(number[1]) if number else 0
+    return value[starts[element] : starts[element + 1]] if element + 1 < len(starts) else []
 
 
 def _split(pieces: Sequence[Field]) -> Iterator[Field]:

@@ -257,15 +257,17 @@ class _Reader:
     def handed_on(self, words: Sequence[ShellWord]) -> Iterator[Sequence[ShellWord]]:
         """Yield a command, and the one in single quotes behind `bash -c`, with its variables."""
         shells = [at for at, word in enumerate(words) if word.text.rpartition("/")[2] in _SHELLS]
-        place = next(
+        index = next(
             (at for at, word in enumerate(words) if re.fullmatch(r"-\w*c", word.text)), len(words)
         )
-        inside = words[place + 1].text if shells and shells[0] < place < len(words) - 1 else ""
+        inside = words[index + 1].text if shells and shells[0] < index < len(words) - 1 else ""
         if "$" not in inside or _PROGRAM.search(inside):
             yield words
             return
-        yield words[:place]
-        tokens = [one for one in shell_tokens(inside, words[place].line) if one.kind == "word"]
+        yield words[:index]
+        tokens = [
+            token for token in shell_tokens(inside, words[index].line) if token.kind == "word"
+        ]
         yield self.script.environment.words(tokens)
 
     def assigned(self, tokens: Sequence[Token]) -> list[Token]:

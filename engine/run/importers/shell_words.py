@@ -230,35 +230,35 @@ def expansion_at(
     return None
 
 
-def _end_of_line(text: str, place: int) -> int:
-    end = text.find("\n", place)
+def _end_of_line(text: str, offset: int) -> int:
+    end = text.find("\n", offset)
     return len(text) if end < 0 else end
 
 
-def _closing(text: str, place: int, mark: str) -> int | None:
+def _closing(text: str, offset: int, mark: str) -> int | None:
     """Return where a quote ends, or None."""
-    while (end := text.find(mark, place)) >= 0:
+    while (end := text.find(mark, offset)) >= 0:
         before = text[max(0, end - 20) : end]
         slashes = len(before) - len(before.rstrip("\\"))
         if mark == "'" or slashes % 2 == 0:
             return end
-        place = end + 1
+        offset = end + 1
     return None
 
 
-def _inside(text: str, place: int, left: str, right: str) -> str:
-    """Return what stands between a bracket at `place` and its other one, or an empty text."""
+def _inside(text: str, offset: int, left: str, right: str) -> str:
+    """Return what stands between a bracket at `offset` and its other one, or an empty text."""
     depth = 0
-    for at in range(place, min(len(text), place + 5000)):
+    for at in range(offset, min(len(text), offset + 5000)):
         depth += (text[at] == left) - (text[at] == right)
         if depth == 0:
-            return text[place + 1 : at]
+            return text[offset + 1 : at]
     return ""
 
 
-def _sum(text: str, place: int, opening: int) -> str:
+def _sum(text: str, offset: int, opening: int) -> str:
     """Return the inside of `((...))` or `$((...))`, or an empty text."""
-    inside = _inside(text, place + opening - 2, "(", ")")
+    inside = _inside(text, offset + opening - 2, "(", ")")
     whole = inside.startswith("(") and inside.endswith(")")
     return inside[1:-1] if whole and "\n" not in inside else ""
 

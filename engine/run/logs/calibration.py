@@ -103,8 +103,8 @@ def has_calibration(text: str) -> bool:
 
 
 def _parse_report(text: str) -> tuple[int, Mapping[str, Any]]:
-    place = text.find(FORMAT)
-    start = text.rfind("{", 0, place) if place >= 0 else -1
+    offset = text.find(FORMAT)
+    start = text.rfind("{", 0, offset) if offset >= 0 else -1
     if start < 0:
         raise TextError(f"line 1: no output of the script; allowed: an object with {FORMAT!r}")
     line = text.count("\n", 0, start) + 1

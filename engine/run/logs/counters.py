@@ -251,23 +251,23 @@ def _separated(snapshots: list[CounterSnapshot]) -> list[CounterSnapshot]:
     """
     rounds: dict[tuple[str, str], dict[Seconds, list[int]]] = {}
     for at, snapshot in enumerate(snapshots):
-        own = rounds.setdefault((snapshot.kind, snapshot.port), {})
-        own.setdefault(snapshot.clock, []).append(at)
+        by_name = rounds.setdefault((snapshot.kind, snapshot.port), {})
+        by_name.setdefault(snapshot.clock, []).append(at)
     separated = list(snapshots)
     for (_, port), by_clock in rounds.items():
-        several = [places for places in by_clock.values() if len(places) > 1]
+        several = [indices for indices in by_clock.values() if len(indices) > 1]
         if not several or (set(by_clock) == {0.0} and _grows([snapshots[i] for i in several[0]])):
             continue
-        if 0.0 in by_clock or len({len(places) for places in by_clock.values()}) > 1:
+        if 0.0 in by_clock or len({len(indices) for indices in by_clock.values()}) > 1:
             line = snapshots[several[0][1]].line
             raise TextError(
                 f"line {line}: a second output of {port} without a time of its own: another port, "
                 "or a later reading? Write `date +%s.%N` before each round of readings"
             )
-        for places in by_clock.values():
-            for order, place in enumerate(places, 1):
-                name = f"{port}, output {order} of {len(places)}"
-                separated[place] = replace(snapshots[place], port=name)
+        for indices in by_clock.values():
+            for order, index in enumerate(indices, 1):
+                name = f"{port}, output {order} of {len(indices)}"
+                separated[index] = replace(snapshots[index], port=name)
     return separated
 
 

@@ -63,7 +63,7 @@ def _variables(text: str, debug: NcclDebug | None) -> tuple[EnvironmentVariable,
 
 def _error_reason(text: str, reason: str) -> str:
     for mark, other in _OTHERS:
-        place = text.find(mark)
-        if place >= 0:
-            return f"line {text.count(chr(10), 0, place) + 1}: {other}"
+        offset = text.find(mark)
+        if offset >= 0:
+            return f"line {text.count(chr(10), 0, offset) + 1}: {other}"
     return reason + ", or lines of NCCL_DEBUG=INFO"

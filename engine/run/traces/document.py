@@ -170,8 +170,8 @@ def fault_message(fault: object) -> str:
     values = {key: shorten(parts.get(key, "")) for key in ("file", "beginning")}
     values |= {key: f"{_count(parts.get(key)):,}" for key in ("line", "column", "events", "bytes")}
     values["file"] = values["file"] or "the file"
-    place = f" after {values['bytes']} unpacked bytes, in line {values['line']}"
-    values["after"] = place if parts.get("bytes") else ""
+    location = f" after {values['bytes']} unpacked bytes, in line {values['line']}"
+    values["after"] = location if parts.get("bytes") else ""
     sentence = words.format(**values)
     return sentence if sentence.endswith(".") else sentence + "."
 

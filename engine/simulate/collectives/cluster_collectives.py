@@ -46,9 +46,9 @@ def ring_all_reduce(cluster: ClusterLayout) -> tuple[Phase, ...]:
     size, world, rings = topology.gpus_per_node, topology.world_size, _num_rings(topology)
     share = 1 / (rings * world)
     path = [
-        node * size + (place - (0 if topology.pxn else turn)) % size
+        node * size + (local_rank - (0 if topology.pxn else turn)) % size
         for turn, node in enumerate(nodes)
-        for place in range(size)
+        for local_rank in range(size)
     ]
     messages = []
     for source, target in zip(path, [*path[1:], path[0]], strict=True):
@@ -124,7 +124,7 @@ def tree_all_reduce(cluster: ClusterLayout) -> tuple[Phase, ...]:
         messages.append((low, _receiving_gpu(cluster, high), share))
         messages.append((high, _receiving_gpu(cluster, low), share))
     # Both trees of a rail use the chain of a node, in both directions: four messages a hop.
-    hops = [node * size + place for node in nodes for place in range(size - 1)]
+    hops = [node * size + local_rank for node in nodes for local_rank in range(size - 1)]
     chain = [(here, here + 1, share) for here in hops for _ in range(4)]
     label = "up and down the trees"
     if topology.slow:
@@ -179,8 +179,8 @@ def _switch_link_shares(topology: Topology) -> dict[Link, float]:
 def _receiving_gpu(cluster: ClusterLayout, gpu: int) -> int:
     """Return the GPU of the same node at which a message from another node arrives."""
     size = cluster.topology.gpus_per_node
-    node, place = divmod(gpu, size)
-    return node * size + (place + cluster.rail_shift) % size
+    node, local_rank = divmod(gpu, size)
+    return node * size + (local_rank + cluster.rail_shift) % size
 
 
 def _num_rings(topology: Topology) -> Count:
@@ -215,9 +215,9 @@ def aggregate_rails(
         path = route(topology, source, target)
         links: dict[Link, float] = {}
         for link in path.links:
-            kind, place = str(link[0]), int(link[1])
+            kind, number = str(link[0]), int(link[1])
             of_node, alike_in_all = multiplicity[kind]
-            name = kind, place // size if of_node else place
+            name = kind, number // size if of_node else number
             links[name] = copies / alike_in_all
             first.setdefault(name, link)
         key = (share, path.latency, *links)

@@ -94,11 +94,11 @@ def _inter_node_flows(
     capacity: Capacity = {}
     same = size // topology.rails_per_node
     # Messages of a GPU to a node that stay on its rail, and those that do not.
-    places = [(0, same), (size - 1, size - same)] if every_place else [(0, 1)]
+    shifts = [(0, same), (size - 1, size - same)] if every_place else [(0, 1)]
     flows = [
-        _group_pair_flow(topology, pair, place, copies, capacity)
+        _group_pair_flow(topology, pair, shift, copies, capacity)
         for pair in _group_pairs(_group_sizes(topology))
-        for place, copies in places
+        for shift, copies in shifts
         if pair.messages * copies
     ]
     return [replace(flow, size=share) for flow in flows], capacity
@@ -157,13 +157,13 @@ def _group_pairs(groups: list[Count]) -> list[_GroupPair]:
 
 
 def _group_pair_flow(
-    topology: Topology, pair: _GroupPair, place: int, copies: Count, capacity: Capacity
+    topology: Topology, pair: _GroupPair, shift: int, copies: Count, capacity: Capacity
 ) -> Flow:
     """Return one flow for the messages of equal group pairs, spread evenly over equal links."""
     size, nodes = topology.gpus_per_node, topology.nodes_per_group
     first, second = (group * nodes * size for group in (pair.sender, pair.receiver))
     second += size if pair.sender == pair.receiver else 0
-    path = route(topology, first, second + place)
+    path = route(topology, first, second + shift)
     count = pair.messages * copies * size
     same_size = pair.nodes[0] == pair.nodes[1]
     links: dict[Link, float] = {}

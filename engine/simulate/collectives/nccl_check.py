@@ -56,13 +56,13 @@ class ForcedChoice:
 
 def forced_choices(variables: tuple[EnvironmentVariable, ...]) -> tuple[ForcedChoice, ...]:
     """Return what the variables of a text force, in its order."""
-    found = []
+    choices = []
     for variable in variables:
         read = _READERS.get(variable.name)
         words, key = read(variable.value.strip().lower()) if read else ("", "")
         if words:
-            found.append(ForcedChoice(variable=variable, words=words, key=key))
-    return tuple(found)
+            choices.append(ForcedChoice(variable=variable, words=words, key=key))
+    return tuple(choices)
 
 
 def _listed(value: str) -> set[str]:
@@ -348,11 +348,11 @@ def _nearest_conditions(
         return ()
     operation: Operation = setting.operation  # type: ignore[assignment]
     size, ranks, measured = largest.row.size, setting.ranks, largest.row.bus_bandwidth
-    place = (operation, size, placement, setting.machine)
-    times = {condition.key: condition.time for condition in possible_conditions(*place)}
+    collective = (operation, size, placement, setting.machine)
+    times = {condition.key: condition.time for condition in possible_conditions(*collective)}
     for choice in forced:
         if choice.key and choice.key not in times:
-            times[choice.key] = changed_time(choice.key, *place)
+            times[choice.key] = changed_time(choice.key, *collective)
     candidates = [
         ConditionBandwidth(key=key, bandwidth=bus_bandwidth_of(operation, size, time, ranks))
         for key, time in times.items()

@@ -120,7 +120,7 @@ def canonical_settings(sizes: Sequence[Parameters], settings: FetchSettings) -> 
 def fetch_schedule(sizes: Sequence[Parameters], settings: FetchSettings) -> FetchSchedule:
     """Return the parameter fetches of a step over modules of one tensor each."""
     course = _Coordinator(sizes, settings)
-    visits = tuple(course.visit(place) for place in range(2 * len(sizes)))
+    visits = tuple(course.visit(visit) for visit in range(2 * len(sizes)))
     kept = sum(size for size in sizes if size <= settings.persistent)
     return FetchSchedule(visits=visits, persistent=kept)
 
@@ -139,24 +139,24 @@ class _Coordinator:
         self._front = 0
         self._live = 0.0
 
-    def visit(self, place: Count) -> ModulePass:
+    def visit(self, turn: Count) -> ModulePass:
         """Return the fetches and releases of the module at this place."""
-        module = self._order[place]
+        module = self._order[turn]
         missing = not self._there[module]
         if missing:
             self._gather(module)
-        if self._counted_on[module] < place:
+        if self._counted_on[module] < turn:
             self._counted_on[module] = self._front
             self._front += 1
         ahead = self._prefetched()
         live = self._live
         return ModulePass(
             module=module,
-            backward=place >= len(self._sizes),
+            backward=turn >= len(self._sizes),
             missing=missing,
             ahead=ahead,
             live=live,
-            released=self._released(module, place + 1),
+            released=self._released(module, turn + 1),
         )
 
     def _gather(self, module: Count) -> None:
@@ -179,20 +179,20 @@ class _Coordinator:
             self._gather(module)
         return tuple(prefetched)
 
-    def _released(self, module: Count, place: Count) -> bool:
-        if self._sizes[module] <= self._knobs.persistent or self._kept(module, place):
+    def _released(self, module: Count, turn: Count) -> bool:
+        if self._sizes[module] <= self._knobs.persistent or self._kept(module, turn):
             return False
         self._there[module] = False
         self._live -= self._sizes[module]
         return True
 
-    def _kept(self, module: Count, place: Count) -> bool:
+    def _kept(self, module: Count, turn: Count) -> bool:
         """Return whether the module stays gathered: for a near use, or for a prefetch."""
         again = len(self._order) - 1 - module
-        if again < place:
+        if again < turn:
             return False
-        near = self._used[again] - self._used[place] < self._knobs.reuse
-        return near or self._counted_on[module] > place
+        near = self._used[again] - self._used[turn] < self._knobs.reuse
+        return near or self._counted_on[module] > turn
 
 
 BUCKET: Parameters = 5e8
@@ -292,12 +292,12 @@ def _bucket_boundaries(
     """Return (visit before which a bucket is closed, its elements); the last at the end."""
     boundaries: list[tuple[Count, Parameters]] = []
     filled = 0.0
-    for place, visit in enumerate(schedule.visits):
+    for turn, visit in enumerate(schedule.visits):
         if not visit.backward:
             continue
         elements = tensors[visit.module].parameters
         if filled and filled + elements > size:
-            boundaries.append((place, filled))
+            boundaries.append((turn, filled))
             filled = 0.0
         filled += elements
     return *boundaries, (len(schedule.visits), filled)
@@ -398,15 +398,15 @@ def play_fetches(
         sending.append((start, start + time))
         return sending[-1][1]
 
-    for place, (module, backward, missing, prefetched, _, released) in enumerate(schedule.visits):
+    for turn, (module, backward, missing, prefetched, _, released) in enumerate(schedule.visits):
         if missing:
             gathered_at[module] = send(gather(tensors[module].parameters), now)
         start = max(now, gathered_at.get(module, 0.0))
         if prefetched:
             end = send(gather(sum(tensors[other].parameters for other in prefetched)), start)
             gathered_at |= dict.fromkeys(prefetched, end)
-        if place in full:
-            end = send(reduce(full[place]), now)
+        if turn in full:
+            end = send(reduce(full[turn]), now)
             start = start if buckets.overlap else max(start, end)
         now = start + passes[backward] * tensors[module].work / work
         computing.append((start, now))

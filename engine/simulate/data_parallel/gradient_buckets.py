@@ -109,7 +109,7 @@ def pack_buckets(
         ready: packed in the order of the backward pass, not in that of the forward pass.
     """
     order = backward_order(model)
-    place = {tensor: position for position, tensor in enumerate(order)}
+    positions = {tensor: position for position, tensor in enumerate(order)}
     packed_buckets: list[GradientBucket] = []
     open_tensors: list[ParameterTensor] = []
     size = 0.0
@@ -117,17 +117,17 @@ def pack_buckets(
         open_tensors.append(tensor)
         size += tensor.parameters * element
         if size >= (first if first and not packed_buckets else cap):
-            packed_buckets.append(_make_bucket(len(packed_buckets) + 1, open_tensors, place))
+            packed_buckets.append(_make_bucket(len(packed_buckets) + 1, open_tensors, positions))
             open_tensors, size = [], 0.0
     if open_tensors:
-        packed_buckets.append(_make_bucket(len(packed_buckets) + 1, open_tensors, place))
+        packed_buckets.append(_make_bucket(len(packed_buckets) + 1, open_tensors, positions))
     return tuple(packed_buckets)
 
 
 def _make_bucket(
-    number: Count, tensors: Sequence[ParameterTensor], place: dict[ParameterTensor, int]
+    number: Count, tensors: Sequence[ParameterTensor], positions: dict[ParameterTensor, int]
 ) -> GradientBucket:
-    ready = max(place[tensor] for tensor in tensors)
+    ready = max(positions[tensor] for tensor in tensors)
     return GradientBucket(number=number, tensors=tuple(tensors), ready=ready)
 
 

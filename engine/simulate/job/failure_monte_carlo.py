@@ -24,8 +24,8 @@ class SimulatedRuns:
 
     def quantile(self, share: Share) -> Seconds:
         """Return the time by which a share of the runs has ended."""
-        place = min(len(self.ends) - 1, int(share * len(self.ends)))
-        return self.ends[place]
+        index = min(len(self.ends) - 1, int(share * len(self.ends)))
+        return self.ends[index]
 
 
 def simulate_runs(

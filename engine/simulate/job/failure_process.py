@@ -105,10 +105,10 @@ def simulated_run_time(policy: CheckpointPolicy, work: Seconds, seed: int) -> Se
 def failure_gaps(seed: int) -> Iterator[Ratio]:
     """Yield the times between failures relative to their mean."""
     gaps, draws = _drawn_gaps(seed)
-    place = 0
+    yielded = 0
     while True:
-        yield from islice(gaps, place, None)
-        place = len(gaps)
+        yield from islice(gaps, yielded, None)
+        yielded = len(gaps)
         gaps += [-math.log(draw) for draw in islice(draws, _MORE)]
 
 

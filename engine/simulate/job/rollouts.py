@@ -113,14 +113,14 @@ class _PassTimes:
 
     def time(self, batch: Count, context: Tokens) -> Seconds:
         """Return the time of a pass of `batch` responses with so many tokens before them."""
-        place = context / _GRID
-        cell = int(place)
+        grid_position = context / _GRID
+        cell = int(grid_position)
         known = self._known.get((batch, cell))
         if known is None:
             low = self._ends.get((batch, cell)) or self._at(batch, cell)
             high = self._ends[batch, cell + 1] = self._at(batch, cell + 1)
             known = self._known[batch, cell] = low, high - low
-        return known[0] + (place - cell) * known[1]
+        return known[0] + (grid_position - cell) * known[1]
 
     def _at(self, batch: Count, cell: Count) -> Seconds:
         model, rank, ranks = self._serving

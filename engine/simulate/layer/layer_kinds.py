@@ -82,12 +82,12 @@ def _operations(gemms: tuple[Gemm, ...]) -> Operations:
 
 def _lettered(model: Model) -> tuple[tuple[Count, str, Model, bool], ...]:
     """Return number, letter, model of one layer, and whether it has experts, of every kind."""
-    kinds, found = layer_kinds(model), Counter[tuple[str, Count]]()
-    for place, letter in enumerate(layer_letters(model)):
-        found[letter, kinds_in(model, range(place, place + 1)).index(1)] += 1
+    kinds, counts = layer_kinds(model), Counter[tuple[str, Count]]()
+    for layer, letter in enumerate(layer_letters(model)):
+        counts[letter, kinds_in(model, range(layer, layer + 1)).index(1)] += 1
     return tuple(
         (count, letter, replace(kinds[index][0], num_layers=1), kinds[index][1])
-        for (letter, index), count in found.items()
+        for (letter, index), count in counts.items()
     )
 
 

@@ -267,7 +267,7 @@ def durations(program: PipelineProgram, times: PipelineTimes) -> list[list[Secon
 
 
 def _pieces_by_rank(program: PipelineProgram, times: PipelineTimes) -> list[list[Ratio]]:
-    return [[times.pieces[place] for place in places] for places in program.places]
+    return [[times.pieces[stage] for stage in stages] for stages in program.places]
 
 
 def _operation_time(
@@ -410,15 +410,15 @@ def _simulate_ranks(
         rank = runnable.pop()
         began, ended, cost, steps = starts[rank], ends[rank], costs[rank], program.steps[rank]
         now = ended[-1] if ended else 0.0
-        for place in range(len(ended), len(steps)):
-            _, need, also, gives = steps[place]
+        for turn in range(len(ended), len(steps)):
+            _, need, also, gives = steps[turn]
             first, second = arrivals[need], arrivals[also]
             if first < 0 or second < 0:
                 waiting[need if first < 0 else also] = rank
                 break
             now = max(now, first, second)
             began.append(now)
-            now += cost[place]
+            now += cost[turn]
             ended.append(now)
             for token, wire in gives:
                 arrivals[token] = now

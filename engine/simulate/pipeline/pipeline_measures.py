@@ -25,14 +25,14 @@ def peak_activations(run: PipelineRun) -> tuple[Ratio, ...]:
 
 def layers_of_ranks(run: PipelineRun, layers: Sequence[Count]) -> tuple[Count, ...]:
     """Return the layers that each rank holds, with copies, for given part sizes."""
-    return tuple(sum(layers[place] for place in places) for places in run.program.places)
+    return tuple(sum(layers[stage] for stage in stages) for stages in run.program.places)
 
 
 def peak_layers(run: PipelineRun, layers: Sequence[Count]) -> tuple[Count, ...]:
     """Return the peak number of layer activations that each rank holds."""
     return tuple(
-        _peak_layers([layers[place] for place in places], order)
-        for places, order in zip(run.program.places, run.program.orders, strict=True)
+        _peak_layers([layers[stage] for stage in stages], order)
+        for stages, order in zip(run.program.places, run.program.orders, strict=True)
     )
 
 

@@ -298,10 +298,12 @@ def compare_schedules(
 ) -> Slices[dict[str, ScheduleResult | str]]:
     """Return the figures of every schedule for the same case, or the reason for none."""
     results = {}
-    for place, name in enumerate(names := schedule_titles(), start=1):
-        yield replace(step_progress(place, len(names), "Schedule"), share=(place - 1) / len(names))
+    for number, name in enumerate(names := schedule_titles(), start=1):
+        yield replace(
+            step_progress(number, len(names), "Schedule"), share=(number - 1) / len(names)
+        )
         results[name] = yield from partial_progress(
-            _compare_schedule(case, name, chosen), place - 1, len(names)
+            _compare_schedule(case, name, chosen), number - 1, len(names)
         )
     return results
 
@@ -384,8 +386,8 @@ def bubble_curve(case: ScheduleCase, chosen: ScheduleResult) -> Slices[list[tupl
     left = _LARGEST_CURVE
     shares = {chosen.setting.num_microbatches: chosen.idle_share}
     tried = sorted({2**exponent for exponent in range(9)} | {p, 2 * p, 4 * p})
-    for place, m in enumerate(tried, start=1):
-        yield step_progress(place, len(tried))
+    for done, m in enumerate(tried, start=1):
+        yield step_progress(done, len(tried))
         if m in shares or m > MOST_MICROBATCHES or schedule.obstacle(p, m):
             continue
         left -= 2 * p * m * v

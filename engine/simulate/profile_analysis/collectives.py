@@ -249,18 +249,18 @@ def _matches_of_key(
     ranks: Sequence[ClassifiedTrace], events_by_key: Sequence[Mapping[Key, Sequence[int]]], key: Key
 ) -> Iterator[MatchedCollective]:
     events_of_key = {
-        place: events[key] for place, events in enumerate(events_by_key) if key in events
+        rank: events[key] for rank, events in enumerate(events_by_key) if key in events
     }
     if len(events_of_key) < 2 or len({len(events) for events in events_of_key.values()}) != 1:
         return
     for turn in range(len(next(iter(events_of_key.values())))):
-        events = {place: events_of_key[place][turn] for place in events_of_key}
+        events = {rank: events_of_key[rank][turn] for rank in events_of_key}
         times = {
-            place: ranks[place].trace.end[at] - ranks[place].trace.start[at]
-            for place, at in events.items()
+            rank: ranks[rank].trace.end[at] - ranks[rank].trace.start[at]
+            for rank, at in events.items()
         }
         yield MatchedCollective(
-            events=events, times=times, late=min(times, key=lambda place: times[place])
+            events=events, times=times, late=min(times, key=lambda rank: times[rank])
         )
 
 
@@ -320,8 +320,8 @@ def clock_offset(
     if not shared:
         return None
 
-    def moment(place: int, at: int) -> Seconds:
-        return ranks[place].trace.end[at]
+    def moment(rank_index: int, at: int) -> Seconds:
+        return ranks[rank_index].trace.end[at]
 
     origins = ranks[rank].trace.origin - ranks[0].trace.origin
     apart = [
@@ -334,14 +334,14 @@ def clock_offset(
 def collective_kinds(
     classified: ClassifiedTrace,
     window: tuple[Seconds, Seconds],
-    place: int,
+    rank: int,
     collectives: Sequence[MatchedCollective],
 ) -> tuple[CollectiveKind, ...]:
     """Return a rank's collectives in a time window by kind, the longest first."""
     alone = {
-        collective.events[place]: collective.alone
+        collective.events[rank]: collective.alone
         for collective in collectives
-        if place in collective.events
+        if rank in collective.events
     }
     rows: dict[tuple[str, Bytes, Count], list[int]] = {}
     for at in communication_events(classified):

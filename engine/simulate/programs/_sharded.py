@@ -16,59 +16,62 @@ def sharded_step(work: Workload, slots: Sequence[LayerPass]) -> tuple[StreamOp, 
     for want of memory. Gradients are reduce-scattered after each backward pass, before the gather
     for the pass after the next, and summed over the replicas if there are any.
     """
-    gathers = [_gather(work, slots, place) for place in range(len(slots))]
+    gathers = [_gather(work, slots, turn) for turn in range(len(slots))]
     ops: list[StreamOp] = []
     issued = 0
     waiting: list[StreamOp] = []
     pending: list[StreamOp] = []
-    for place, slot in enumerate(slots):
+    for turn, slot in enumerate(slots):
         # The host issues what reduces a pass before it reaches the next, and gathers for no other
         # micro-batch than the one at work.
         ops += waiting
-        ahead = _gathered_ahead(slots, place, work.prefetch)
+        ahead = _gathered_ahead(slots, turn, work.prefetch)
         ops += [gather for gather in gathers[issued:ahead] if gather]
         issued = max(issued, ahead)
-        own = gathers[place]
-        before = (*((own.key,) if own else ()), *_awaited_reduction(work, slots, place))
+        slot_gather = gathers[turn]
+        before = (
+            *((slot_gather.key,) if slot_gather else ()),
+            *_awaited_reduction(work, slots, turn),
+        )
         pending = append_pass(ops, pending, pass_ops(work, slot, before))
         waiting = _reduction_ops(work, slot) if slot.backward else []
     ops += [*pending, *waiting]
     return (*ops, *closing_ops(work, ops[-1].key))
 
 
-def _gathered_ahead(slots: Sequence[LayerPass], place: Count, prefetch: Count) -> Count:
+def _gathered_ahead(slots: Sequence[LayerPass], turn: Count, prefetch: Count) -> Count:
     """Return how many passes have their gathers issued before a pass begins.
 
     None behind the end of a micro-batch: the host first issues its last reduction.
     """
-    for behind in range(place + 1, min(place + prefetch + 1, len(slots))):
+    for behind in range(turn + 1, min(turn + prefetch + 1, len(slots))):
         before, slot = slots[behind - 1], slots[behind]
         if before.backward and not (before.layer or slot.backward or slot.layer):
             return behind
-    return min(place + prefetch + 1, len(slots))
+    return min(turn + prefetch + 1, len(slots))
 
 
-def _awaited_reduction(work: Workload, slots: Sequence[LayerPass], place: int) -> tuple[str, ...]:
+def _awaited_reduction(work: Workload, slots: Sequence[LayerPass], turn: int) -> tuple[str, ...]:
     """Return the key of the reduction that a backward pass waits for.
 
     FSDP2 holds the next backward pass until the reduce-scatter before the last one has ended. On a
     single wire the gathers behind it do that by themselves.
     """
-    earlier = slots[place - 2] if place >= 2 else None
+    earlier = slots[turn - 2] if turn >= 2 else None
     apart = work.again is not None or work.replicas is not None
     if earlier is None or not earlier.backward or not apart or work.data.ranks == 1:
         return ()
     return (f"{earlier.name}:gradients",)
 
 
-def _gather(work: Workload, slots: Sequence[LayerPass], place: int) -> StreamOp | None:
+def _gather(work: Workload, slots: Sequence[LayerPass], turn: int) -> StreamOp | None:
     """Return the all-gather for a pass; None if the parameters are still gathered."""
-    slot = slots[place]
+    slot = slots[turn]
     kept = not work.reshard and (slot.backward or slot.micro > 0)
     if kept or work.data.ranks == 1:
         return None
     size = work.parameters * work.element
-    before = place - 1 - work.prefetch
+    before = turn - 1 - work.prefetch
     wire = work.again if work.again and slot.backward else work.data
     return StreamOp(
         key=f"{slot.name}:parameters",

@@ -326,8 +326,8 @@ def search(inputs: Inputs) -> Slices[Result]:
     build = build_fabric(inputs)
     fabric, plan = build.fabric, build.fabric.plan
     played = {}
-    for place, name in enumerate(PATTERNS, start=1):
-        yield step_progress(place, len(PATTERNS), "Pattern")
+    for done, name in enumerate(PATTERNS, start=1):
+        yield step_progress(done, len(PATTERNS), "Pattern")
         played[name] = _simulate(build, fabric, name, pxn=inputs.pxn)
     even = _simulate(build, build.even, inputs.pattern, pxn=inputs.pxn).time
     own = played[inputs.pattern].time

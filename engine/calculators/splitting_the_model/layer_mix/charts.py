@@ -165,11 +165,11 @@ def strip(inputs: Inputs, result: Result) -> Scene:
     """Return the layers in order, colored by kind."""
     shapes: list[Shape] = []
     each = _WIDTH / _PER_ROW
-    for place, letter in enumerate(result.letters):
-        row, column = divmod(place, _PER_ROW)
+    for layer, letter in enumerate(result.letters):
+        row, column = divmod(layer, _PER_ROW)
         shapes.append(
             rect(
-                f"layer{place}",
+                f"layer{layer}",
                 (column * each + 1, row * _ROW),
                 (each - 2, _TALL),
                 f"cell c-{color_of(letter)}",
@@ -177,7 +177,7 @@ def strip(inputs: Inputs, result: Result) -> Scene:
             )
         )
         at = (column + 0.5) * each, row * _ROW + 15
-        shapes.append(text(f"letter{place}", *at, 13, letter))
+        shapes.append(text(f"letter{layer}", *at, 13, letter))
     rows = -(-len(result.letters) // _PER_ROW)
     top = rows * _ROW + 16
     for line, letter in enumerate(dict.fromkeys(result.letters)):

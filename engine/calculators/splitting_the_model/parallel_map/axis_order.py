@@ -50,27 +50,27 @@ def _shapes(chips: Sequence[Chip], orders: Sequence[str], now: int) -> Iterator[
     yield _label("inner", 4, 14, "neighbors", "start")
     yield _label("outer", _WIDTH - 4, 14, "far apart", "end")
     room = _WIDTH / len(chips)
-    for place, chip in enumerate(chips):
-        yield from _chip(place, room, chip, orders, strong=place == now)
+    for index, chip in enumerate(chips):
+        yield from _chip(index, room, chip, orders, strong=index == now)
 
 
 def _chip(
-    place: int, room: float, chip: Chip, orders: Sequence[str], *, strong: bool
+    index: int, room: float, chip: Chip, orders: Sequence[str], *, strong: bool
 ) -> list[Shape]:
     axis, name, size = chip.axis, chip.name, chip.size
-    middle = (place + 0.5) * room
+    middle = (index + 0.5) * room
     last = len(orders)
     grip = DragHandle(
         name="order",
         key=axis,
         label=f"Place of {name}",
-        now=place + 1,
+        now=index + 1,
         low=1,
         high=last + 1,
-        text=f"{name}, place {place + 1} of {last + 1}",
+        text=f"{name}, place {index + 1} of {last + 1}",
         notch=0.7 * room,
-        back=orders[place - 1] if place else "",
-        ahead=orders[place] if place < last else "",
+        back=orders[index - 1] if index else "",
+        ahead=orders[index] if index < last else "",
     )
     box = Shape(
         key=f"chip-{axis}",

@@ -186,7 +186,7 @@ def pieces(result: Result) -> Table:
     """Return layers and times of every stage; empty if all stages are alike."""
     if not result.cut:
         return Table(title="", columns=(), rows=())
-    case, places = result.case, result.run.program.places
+    case, stages = result.case, result.run.program.places
     busy, last = case.forward / result.run.program.num_parts, len(result.cut) - 1
     return Table(
         title="The stages as they are cut",
@@ -194,12 +194,12 @@ def pieces(result: Result) -> Table:
         rows=tuple(
             (
                 f"{rank}",
-                ", ".join(str(result.cut[place]) for place in own),
-                _ENDS[0 in own, last in own],
-                say("{t}", t=(busy * sum(result.shares[place] for place in own), SECONDS)),
+                ", ".join(str(result.cut[stage]) for stage in rank_stages),
+                _ENDS[0 in rank_stages, last in rank_stages],
+                say("{t}", t=(busy * sum(result.shares[stage] for stage in rank_stages), SECONDS)),
                 say("{t}", t=(result.run.busy[rank], SECONDS)),
             )
-            for rank, own in enumerate(places)
+            for rank, rank_stages in enumerate(stages)
         ),
         caption="A stage of several chunks names the layers of each. Idle time comes on top.",
     )

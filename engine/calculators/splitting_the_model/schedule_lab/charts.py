@@ -52,7 +52,7 @@ def _evenly_spaced(count: int) -> Sequence[int]:
     """Return indices to draw: all, or a few at even distances including both ends."""
     if count <= _BARS:
         return range(count)
-    return [round(place * (count - 1) / (_BARS - 1)) for place in range(_BARS)]
+    return [round(bar * (count - 1) / (_BARS - 1)) for bar in range(_BARS)]
 
 
 def pareto(result: Result) -> Lines:

@@ -304,14 +304,14 @@ def ladder(result: Result) -> Bars:
     )
     bars = tuple(
         Bar(
-            key=f"rung{place}",
+            key=f"rung{index}",
             label=rung.name,
             segments=tuple(
                 Segment(key=key, label=label, value=getattr(rung, key), color=color)
                 for key, label, color in names
             ),
         )
-        for place, rung in enumerate(result.ladder)
+        for index, rung in enumerate(result.ladder)
     )
     most = max(sum(part.value for part in bar.segments) for bar in bars)
     return Bars(

@@ -233,8 +233,8 @@ def _engines(inputs: Inputs, apart: bool) -> tuple[InferenceEngine, ...]:
 def tail(plain: Inputs) -> Slices[Tail]:
     """Compute generation time over the length spread at a fixed median."""
     steps = []
-    for place, spread in enumerate(SPREADS, start=1):
-        yield step_progress(place, len(SPREADS), "Spread")
+    for done, spread in enumerate(SPREADS, start=1):
+        yield step_progress(done, len(SPREADS), "Spread")
         steps.append(step_of(replace(plain, spread=spread), "colocated"))
     return Tail(
         last=tuple(step.generation for step in steps),
@@ -248,8 +248,8 @@ def tail(plain: Inputs) -> Slices[Tail]:
 def split(plain: Inputs, shown: str) -> Slices[Split]:
     """Compute step time over the share of generating GPUs, per separate placement."""
     times: dict[RlMode, list[Seconds]] = {mode: [] for mode in APART}
-    for place, share in enumerate(SPLITS, start=1):
-        yield step_progress(place, len(SPLITS), "Split")
+    for done, share in enumerate(SPLITS, start=1):
+        yield step_progress(done, len(SPLITS), "Split")
         for mode in APART:
             times[mode].append(step_of(replace(plain, share=share), mode).total)
     mode = cast("RlMode", shown if shown != "colocated" else "one_step_off")
@@ -262,7 +262,7 @@ def split(plain: Inputs, shown: str) -> Slices[Split]:
 
 def survivors(step: RlStep) -> tuple[tuple[Seconds, Share], ...]:
     """Return the share of unfinished responses over the generation time."""
-    times = (step.generation * place / 40 for place in range(41))
+    times = (step.generation * point / 40 for point in range(41))
     return tuple((time, unfinished_share(step.engines, time)) for time in times)
 
 
@@ -353,8 +353,8 @@ def search(inputs: Inputs) -> Slices[Result]:
     setup = setup_of(inputs)
     plain = Inputs(**{name: getattr(inputs, name) for name in Inputs.__slots__ if name != "mode"})
     steps = {}
-    for place, mode in enumerate(MODES, start=1):
-        yield step_progress(place, len(MODES), "Placement")
+    for done, mode in enumerate(MODES, start=1):
+        yield step_progress(done, len(MODES), "Placement")
         steps[mode] = step_of(plain, mode)
     own_step = steps[cast("RlMode", inputs.mode)]
     drained = steps["colocated" if inputs.mode == "colocated" else "separate"]

@@ -466,8 +466,8 @@ ethtool -S eth0
 def event_panel(inputs: Inputs, events: tuple[Event, ...], step: Seconds) -> Table:
     """Return a table of facts about the chosen event."""
     event = next(candidate for candidate in events if candidate.key == inputs.event)
-    place = events.index(event)
-    after = events[min(place + 1, len(events) - 1)]
+    index = events.index(event)
+    after = events[min(index + 1, len(events) - 1)]
     rows: list[tuple[Cell, ...]] = [
         ("What it is", event.meaning),
         ("Takes", time_text(event)),

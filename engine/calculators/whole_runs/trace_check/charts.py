@@ -134,8 +134,8 @@ def every_step(result: Result) -> Bars:
     uses = result.checked.uses[rank][:_MOST_BARS]
     numbers = result.checked.steps[rank].numbers
     bars = [
-        _bar(f"step-{place}", f"step {numbers[place]}", measured_parts(use))
-        for place, use in enumerate(uses)
+        _bar(f"step-{index}", f"step {numbers[index]}", measured_parts(use))
+        for index, use in enumerate(uses)
     ]
     more = len(result.checked.uses[rank]) - len(bars)
     return Bars(

@@ -62,9 +62,9 @@ class RankUse:
 def rank_uses(checked: TraceCheck) -> tuple[RankUse, ...]:
     """Return all ranks in their order."""
     rows = []
-    for place, uses in enumerate(checked.uses):
-        both = checked.wait_suffered(place) / len(uses), checked.wait_caused(place) / len(uses)
-        ahead = clock_offset(checked.ranks, checked.collectives, place)
+    for rank, uses in enumerate(checked.uses):
+        both = checked.wait_suffered(rank) / len(uses), checked.wait_caused(rank) / len(uses)
+        ahead = clock_offset(checked.ranks, checked.collectives, rank)
         waits = both if checked.collectives else None
         rows.append(RankUse(use=mean_use(uses), waits=waits, ahead=ahead))
     return tuple(rows)
@@ -286,15 +286,15 @@ class Result:
 
 def _shown_steps(checked: TraceCheck, rank: int, step: int) -> Shown:
     sorted_trace, steps, uses = checked.ranks[rank], checked.steps[rank], checked.uses[rank]
-    places = (min(step, len(uses)) - 1,) if step else tuple(range(len(uses)))
-    window = steps.windows[places[0]]
+    step_indices = (min(step, len(uses)) - 1,) if step else tuple(range(len(uses)))
+    window = steps.windows[step_indices[0]]
     whole = window if step else (steps.windows[0][0], steps.windows[-1][1])
     return Shown(
         rank=rank,
-        steps=places,
+        steps=step_indices,
         window=window,
         whole=whole,
-        use=mean_use([uses[place] for place in places]),
+        use=mean_use([uses[step_index] for step_index in step_indices]),
         kinds=collective_kinds(sorted_trace, whole, rank, checked.collectives),
         drawn=Lazy(partial(stream_uses, sorted_trace, window[0], max(window[1], window[0] + 1e-9))),
         streams=Lazy(partial(stream_uses, sorted_trace, *whole)),
