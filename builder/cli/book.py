@@ -103,8 +103,8 @@ def _chapter(page: str, guide: PageLink, path: LearningPath, site: Path) -> str:
 
     def with_prefix(match: re.Match[str]) -> str:
         name, mark, value = match.groups()
-        own = value in ids and (name != "href" or mark)
-        return f'{name}="{mark}{slug}--{value}"' if own else match[0]
+        in_chapter = value in ids and (name != "href" or mark)
+        return f'{name}="{mark}{slug}--{value}"' if in_chapter else match[0]
 
     html = _ID.sub(with_prefix, _IN_STYLE.sub(rf"url(#{slug}--\1)", html))
     return _with_book_links(html, guide, path, site)

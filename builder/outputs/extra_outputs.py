@@ -38,10 +38,10 @@ def preview_key(keys: CacheKeys, cache: BuildCache, options: Options) -> animate
     While an author writes, previews of the last full build are reused, since each needs six results
     of its calculator.
     """
-    own = keys.digest_of("builder/figures/animated_previews.py")
+    code_digest = keys.digest_of("builder/figures/animated_previews.py")
 
     def key(name: str, kept: str) -> str:
-        now = digest((own, keys.calculator(name)))
+        now = digest((code_digest, keys.calculator(name)))
         return cache.last_key(kept, now) if options.reload else now
 
     return key

@@ -145,7 +145,7 @@ def plan_archives(
 ) -> ArchivePlan:
     """Return the plan of all archives; arguments as of `compile_archives`."""
     shared = sources.dependencies(ENTRY_MODULE)
-    own = {name: sources.dependencies(path) - shared for name, path in calculators.items()}
+    own_modules = {name: sources.dependencies(path) - shared for name, path in calculators.items()}
 
     def texts(paths: Iterable[str]) -> Iterable[str]:
         return (part for path in sorted(paths) for part in (path, sources.module_digest(path)))
@@ -154,12 +154,12 @@ def plan_archives(
     library_hash = content_hash(*_tool_contents(), *sorted(sources.external_imports(shared)))
     return ArchivePlan(
         shared=shared,
-        own=own,
+        own=own_modules,
         library_file=folder / f"library-{library_hash}.zip",
         shared_file=folder / f"shared-{shared_hash}",
         own_files={
             name: folder / f"{name}-{content_hash(shared_hash, *texts(paths))}"
-            for name, paths in own.items()
+            for name, paths in own_modules.items()
         },
     )
 

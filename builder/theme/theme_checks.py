@@ -28,36 +28,38 @@ def override_problems(folders: Folders, cache: BuildCache) -> list[Problem]:
     """Return the problems of files in the project's theme that have no effect."""
     if folders.base_theme is None:
         return []
-    own = folders.root / THEME
-    key = digest(digest_of_files(own / folder) for folder in THEME_FOLDERS)
-    named = sorted(path.name for path in own.iterdir())
+    project_theme = folders.root / THEME
+    key = digest(digest_of_files(project_theme / folder) for folder in THEME_FOLDERS)
+    named = sorted(path.name for path in project_theme.iterdir())
     key = digest((key, *named, digest_of_files(folders.base_theme / "templates")))
     return cache.get(
         "own theme",
         key,
-        lambda: [*_unused_files(own, folders.base_theme), *_unknown_blocks(folders)],
+        lambda: [*_unused_files(project_theme, folders.base_theme), *_unknown_blocks(folders)],
     )
 
 
-def _unused_files(own: Path, original: Path | None) -> Iterable[Problem]:
+def _unused_files(project_theme: Path, original: Path | None) -> Iterable[Problem]:
     assert original
-    for path in sorted(own.iterdir()):
+    for path in sorted(project_theme.iterdir()):
         known = path.name in (*THEME_FOLDERS, *_OTHER_FILES) or path.name.startswith(
             _DOCUMENT_PREFIXES
         )
         if not known and not (path.is_file() and (original / path.name).is_file()):
             unknown_files = files(path)[:1] if path.is_dir() else [path]
             for file in unknown_files:
-                yield _unused_problem(own, file, original)
+                yield _unused_problem(project_theme, file, original)
     for folder in THEME_FOLDERS:
-        for path in files(own / folder):
-            inner = path.relative_to(own)
+        for path in files(project_theme / folder):
+            inner = path.relative_to(project_theme)
             new = not (original / inner).is_file() and folder != "styles"
-            if (new and not _is_named(own, path)) or (folder == "styles" and path.suffix != ".css"):
-                yield _unused_problem(own, path, original)
+            if (new and not _is_named(project_theme, path)) or (
+                folder == "styles" and path.suffix != ".css"
+            ):
+                yield _unused_problem(project_theme, path, original)
 
 
-def _is_named(own: Path, path: Path) -> bool:
+def _is_named(project_theme: Path, path: Path) -> bool:
     """Say whether another file of the project's theme names a file."""
     if path.parent.name == "panels" or path.name.startswith(_DOCUMENT_PREFIXES):
         return True
@@ -65,13 +67,13 @@ def _is_named(own: Path, path: Path) -> bool:
     return any(
         word.search(other.read_text("utf-8", errors="replace"))
         for folder in THEME_FOLDERS
-        for other in files(own / folder)
+        for other in files(project_theme / folder)
         if other != path and other.suffix in (".html", ".js", ".css")
     )
 
 
-def _unused_problem(own: Path, path: Path, original: Path) -> Problem:
-    source = f"{THEME}/{path.relative_to(own).as_posix()}"
+def _unused_problem(project_theme: Path, path: Path, original: Path) -> Problem:
+    source = f"{THEME}/{path.relative_to(project_theme).as_posix()}"
     same_name = [
         f"{THEME}/{name}" for name in _original_files(original) if Path(name).name == path.name
     ]

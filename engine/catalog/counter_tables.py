@@ -38,8 +38,8 @@ def _most_shown(kind: str, names: Collection[str]) -> CounterTable | None:
         for table in TABLES
         if table.kind == kind
     ]
-    own = [pair for pair in shown if pair[0] and pair[1].name != "mlx5"]
+    plain = [pair for pair in shown if pair[0] and pair[1].name != "mlx5"]
     lent = [pair for pair in shown if pair[0]]
     return max(
-        own if kind == "rdma" and own else lent, key=lambda pair: pair[0], default=(0, None)
+        plain if kind == "rdma" and plain else lent, key=lambda pair: pair[0], default=(0, None)
     )[1]

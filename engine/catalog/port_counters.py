@@ -70,7 +70,9 @@ class CounterTable:
         """Return the counter of a name; None if it is not known."""
         if name in self.counters:
             return self.counters[name]
-        return next((own for pattern, own in self.patterns if pattern.fullmatch(name)), None)
+        return next(
+            (counter for pattern, counter in self.patterns if pattern.fullmatch(name)), None
+        )
 
 
 def count(

@@ -67,21 +67,26 @@ def pace_key(precision: str, framework: str) -> str:
     return f"{bits}.{framework}"
 
 
-def gpu_constants(gpu: Gpu, own: OwnConstants | None) -> AchievedShares:
+def gpu_constants(gpu: Gpu, own_constants: OwnConstants | None) -> AchievedShares:
     """Return the catalog's constants of a GPU, overridden by measured ones."""
     table = achieved_shares(gpu)
-    if own is None or not own.of(gpu):
+    if own_constants is None or not own_constants.of(gpu):
         return table
-    values: Mapping[str, Share] = {name: constant.value for name, constant in own.measured}
+    values: Mapping[str, Share] = {
+        name: constant.value for name, constant in own_constants.measured
+    }
     return replace(table, **values)
 
 
-def format_constants(own: OwnConstants) -> str:
+def format_constants(own_constants: OwnConstants) -> str:
     """Return the text format of measured constants."""
-    parts = [f"{name}:{constant.value:.4g}:{constant.error:.2g}" for name, constant in own.measured]
-    if own.paced:
-        parts.append(f"pace.{own.paced}:{own.pace:.4g}")
-    return ",".join((own.gpu, *parts))
+    parts = [
+        f"{name}:{constant.value:.4g}:{constant.error:.2g}"
+        for name, constant in own_constants.measured
+    ]
+    if own_constants.paced:
+        parts.append(f"pace.{own_constants.paced}:{own_constants.pace:.4g}")
+    return ",".join((own_constants.gpu, *parts))
 
 
 @lru_cache(maxsize=32)

@@ -107,8 +107,8 @@ def _format_number(value: float, quantity: Quantity, display: Display) -> str:
     if quantity.name == "link_speed":
         return _format_link_speed(value, display)
     binary = quantity.name == "bytes" and display.binary
-    own = ((quantity.size, ""),)  # a unit that a project has named itself
-    scales = _SCALES.get("binary bytes" if binary else quantity.name, own)
+    own_scales = ((quantity.size, ""),)  # a unit that a project has named itself
+    scales = _SCALES.get("binary bytes" if binary else quantity.name, own_scales)
     if quantity.digits and not binary:
         return _format_scaled(value, scales, quantity.digits, trim=True)
     if quantity.name == "parameters":

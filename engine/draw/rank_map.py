@@ -328,9 +328,9 @@ def _box(boxes_of: tuple[str, Count], node: Count) -> str:
 
 def _links(mesh: Mesh, rank: Count, names: tuple[Mapping[Axis, str], ...], look: Look) -> str:
     """Return the linked objects of a GPU; in a frame of one axis only its group there."""
-    own = names[rank]
+    rank_names = names[rank]
     one_axis = look.axis and mesh.world_size <= _TINTS
-    shown = [own[look.axis]] if look.axis and one_axis else own.values()
+    shown = [rank_names[look.axis]] if look.axis and one_axis else rank_names.values()
     return " ".join((f"rank:{rank}", *shown))
 
 

@@ -224,9 +224,9 @@ def _names(step: Step, ranks: int) -> list[Shape]:
 
 def _strips(step: Step, now: StepSnapshot) -> list[Shape]:
     shapes = []
-    for rank, own in enumerate(now.ranks):
+    for rank, state in enumerate(now.ranks):
         for line, (name, color) in enumerate(_STATES):
-            values: Places = getattr(own, name)
+            values: Places = getattr(state, name)
             if name == "gradients" and now.phase == "start":
                 values = ()
             top = _top(step, rank) + line * _LINE
@@ -252,10 +252,10 @@ def _strips(step: Step, now: StepSnapshot) -> list[Shape]:
 
 
 def _numbers(step: Step, now: StepSnapshot, rank: int) -> list[Shape]:
-    own = now.ranks[rank]
+    state = now.ranks[rank]
     shapes = []
     for line, (letter, values, power) in enumerate(
-        (("p", own.parameters, 0), ("g·10³", own.gradients, 3))
+        (("p", state.parameters, 0), ("g·10³", state.gradients, 3))
     ):
         value = values[step.place]
         if value is None or (letter != "p" and now.phase == "start"):
@@ -345,10 +345,10 @@ def _caption(step: Step, at: int) -> Text:
     now = step.trace[at]
     sent = (sum(numbers[0] for numbers in now.sent.values()), COUNT)
     if now.phase == "start":
-        own = sum(number is not None for number in now.ranks[0].parameters)
+        parameters = sum(number is not None for number in now.ranks[0].parameters)
         return say(
             "The step begins. GPU 0 holds {p} parameters, and optimizer states of {o}.",
-            p=(own, COUNT),
+            p=(parameters, COUNT),
             o=(sum(number is not None for number in now.ranks[0].first), COUNT),
         )
     size = len(part_range(TINY_260, now.part)) if now.part else 0

@@ -87,11 +87,11 @@ def strip_shapes(sheet: Sheet) -> list[Shape]:
     scale = sheet.column / sheet.each
     shapes = [text("title", sheet.left, 16, 16, f"one vector of {sheet.size} parameters", "start")]
     for rank in range(sheet.ranks):
-        own = min(sheet.each, max(0, sheet.size - rank * sheet.each))
+        owned = min(sheet.each, max(0, sheet.size - rank * sheet.each))
         left = sheet.left + rank * sheet.column
         box = {"data-links": f"rank:{rank}", "fill-opacity": "0.55" if rank % 2 else "0.3"}
         shapes.append(
-            rect(f"own{rank}", (left, 26), (own * scale, 26), "cell c-data", tuple(box.items()))
+            rect(f"own{rank}", (left, 26), (owned * scale, 26), "cell c-data", tuple(box.items()))
         )
         at = left + (sheet.place + 0.5) * scale
         shapes.append(_line(f"at{rank}", (at, 24), (at, 60), "c-ink", 1.5))

@@ -27,19 +27,19 @@ _MOST_EXPERT_RANKS: Count = 64
 
 @lru_cache(maxsize=256)
 def fastest_plan(
-    model: Model, machine: str, gpus: Count, stages: Count, length: Tokens, own: str = ""
+    model: Model, machine: str, gpus: Count, stages: Count, length: Tokens, own_constants: str = ""
 ) -> ModeledPlan:
     """Return the fastest plan of bf16 pre-training that fits; else the one that needs least.
 
     Tried: with and without recomputation of every layer, tensor parallelism of 1 or 8 (a dense
     model: 2 or 8), experts over up to 64 ranks, and context parallelism of powers of two up to four
     times the first that fits. A step has `STEP_TOKENS`, or a sequence for each replica. Each stage
-    has a multiple of two GPUs; what is left over stays idle. `own` is the text of what was measured
-    on the machines, in place of the catalog's constants.
+    has a multiple of two GPUs; what is left over stays idle. `own_constants` is the text
+    of what was measured on the machines, in place of the catalog's constants.
     """
-    cluster, unit = cluster_of(machine, own), 2 * stages
+    cluster, unit = cluster_of(machine, own_constants), 2 * stages
     world = gpus // unit * unit
-    found: list[ModeledPlan] = []
+    plans: list[ModeledPlan] = []
     settings: tuple[Recompute, ...] = ("none", "full")
     for recompute in settings:
         for tensor in (1 if model.num_experts else 2, _IN_NODE):
@@ -49,14 +49,14 @@ def fastest_plan(
                 if _uneven(model, plan, training):
                     continue
                 run = Run(model=model, cluster=cluster, plan=plan, training=training)
-                found.append(model_plan(run, _UTILIZATION))
-                since += found[-1].fit.verdict == "fits"
+                plans.append(model_plan(run, _UTILIZATION))
+                since += plans[-1].fit.verdict == "fits"
                 if since > 2:
                     break
-    fitting = [plan for plan in found if plan.fit.verdict == "fits"]
+    fitting = [plan for plan in plans if plan.fit.verdict == "fits"]
     if fitting:
         return max(fitting, key=lambda plan: plan.token_rate)
-    return min(found, key=lambda plan: plan.fit.needed)
+    return min(plans, key=lambda plan: plan.fit.needed)
 
 
 def _plans(model: Model, gpus: Count, stages: Count, tensor: Count) -> list[Plan]:

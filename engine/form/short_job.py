@@ -131,12 +131,12 @@ def job_run_and_changes(inputs: object, **cluster: Any) -> tuple[Run, tuple[Text
     """Return the run of the inputs, and the changes that make it possible."""
     names = (*_NAMES, *(field.name for field in fields(Shape) if isinstance(inputs, Shape)))
     job = {name: getattr(inputs, name) for name in names if name not in cluster}
-    own = getattr(inputs, "own_constants", "")
+    own_constants = getattr(inputs, "own_constants", "")
     return nearest_run(
         Form(
             **job,
             **cluster,
-            own_constants=own,
+            own_constants=own_constants,
             virtual_pipeline=1,
             schedule="1f1b",
             sequence_parallel=job["tensor_parallel"] > 1,

@@ -160,8 +160,8 @@ def request_help() -> str:
 def _help_lines() -> Iterator[str]:
     yield "A request is one JSON object. All values are in SI units, or texts with their unit.\n"
     for key in request_schema()["properties"]:
-        said, default = _TOP[key]
-        yield _entry(key, said, default)
+        description, default = _TOP[key]
+        yield _entry(key, description, default)
     sections: tuple[tuple[str, Spec, type[Any]], ...] = (
         ("model, where it is no name and no config.json", MODEL, Model),
         ("model.layers, where layers differ", LAYERS, LayerSizes),
@@ -194,18 +194,20 @@ def _gpu_lines() -> Iterator[str]:
 
 
 def _spec_lines(spec: Spec, record: type[Any]) -> Iterator[str]:
-    said = _said(record)
+    described = _said(record)
     for key, (kind, default) in spec.items():
-        words = _SAID.get(key) or said.get(key, "")
+        words = _SAID.get(key) or described.get(key, "")
         allowed = _words(kind)
         text = f"{words} ({', '.join(allowed)})" if allowed else words
         yield _entry(key, _with_unit(key, text), _default_words(key, default))
 
 
-def _entry(key: str, said: str, default: str) -> str:
+def _entry(key: str, description: str, default: str) -> str:
     """Return a key with what it says, and what holds where it is left out."""
     head = f"  {key}"
-    text = f"{said}. Left out: {default}." if default != "needed" else f"{said}. Needed."
+    text = (
+        f"{description}. Left out: {default}." if default != "needed" else f"{description}. Needed."
+    )
     return fill(
         text,
         width=98,
@@ -232,15 +234,15 @@ def _with_unit(key: str, text: str) -> str:
 def _said(record: type[Any]) -> Mapping[str, str]:
     """Return what each attribute of a record says, from its docstring."""
     text = (record.__doc__ or "").partition("Attributes:\n")[2]
-    said: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     names: list[str] = []
     for line in text.splitlines():
         if match := re.match(r"        ((?:\w+, )*\w+): (.*)", line):
             names = match[1].split(", ")
-            said |= dict.fromkeys(names, match[2])
+            descriptions |= dict.fromkeys(names, match[2])
         elif line.strip() and names:
-            said |= {name: f"{said[name]} {line.strip()}" for name in names}
-    return {name: words.rstrip(".") for name, words in said.items()}
+            descriptions |= {name: f"{descriptions[name]} {line.strip()}" for name in names}
+    return {name: words.rstrip(".") for name, words in descriptions.items()}
 
 
 def _document(
@@ -259,10 +261,10 @@ def _document(
 
 def _section(spec: Spec, record: type[Any]) -> dict[str, Any]:
     """Return the schema of an object with the keys of a spec."""
-    said = _said(record)
+    described = _said(record)
     properties = {}
     for key, (kind, default) in spec.items():
-        value = _value(kind, key, _SAID.get(key) or said.get(key, ""))
+        value = _value(kind, key, _SAID.get(key) or described.get(key, ""))
         if default is None:
             value["description"] += f". Left out: {_DERIVED[key]}"
         elif default is not ... and default != "":
@@ -276,9 +278,9 @@ def _section(spec: Spec, record: type[Any]) -> dict[str, Any]:
     }
 
 
-def _value(kind: Kind, key: str, said: str) -> dict[str, Any]:
+def _value(kind: Kind, key: str, description: str) -> dict[str, Any]:
     """Return the schema of a value of a kind."""
-    value: dict[str, Any] = {"description": _with_unit(key, said)}
+    value: dict[str, Any] = {"description": _with_unit(key, description)}
     if kind is bool:
         return value | {"type": "boolean"}
     if isinstance(kind, float):
@@ -328,7 +330,7 @@ def _model() -> dict[str, Any]:
 def _cluster() -> dict[str, Any]:
     cluster = _section(CLUSTER, Cluster)
     properties = cluster["properties"]
-    own = {
+    gpu_properties = {
         "peak": {
             "description": "dense peak by precision [FLOP/s]",
             "type": "object",
@@ -348,7 +350,7 @@ def _cluster() -> dict[str, Any]:
             _section(GPU, Cluster),
             {
                 "type": "object",
-                "properties": own,
+                "properties": gpu_properties,
                 "required": ["peak", "memory", "memory_bandwidth"],
                 "additionalProperties": False,
             },
@@ -364,19 +366,19 @@ def _cluster() -> dict[str, Any]:
 
 def _own_number(key: str) -> dict[str, Any]:
     low, high, default = own_gpu.RANGES[key]
-    said = {"description": _with_unit(key, _SAID[key])}
+    described = {"description": _with_unit(key, _SAID[key])}
     number = {"type": "number", "minimum": low, "maximum": high}
     allowed = _or_text(key, number)
     if key == "scale_up":
-        return {**said, "anyOf": [{"const": 0}, *allowed["anyOf"]], "default": 0}
-    return said | allowed | ({"default": default} if default else {})
+        return {**described, "anyOf": [{"const": 0}, *allowed["anyOf"]], "default": 0}
+    return described | allowed | ({"default": default} if default else {})
 
 
 def _choices() -> dict[str, Any]:
-    said = _said(PlanningJob)
+    described = _said(PlanningJob)
     words = {
         key: {
-            "description": said["recomputes" if key == "recompute" else key],
+            "description": described["recomputes" if key == "recompute" else key],
             "type": "array",
             "items": {"enum": list(allowed)},
             "minItems": 1,

@@ -71,8 +71,8 @@ def project_backward(
         "key": rotate(gradient.key, places, head, turn=-1.0),
         "value": gradient.value,
     }
-    parts = [product_transposed(own, weights[name]) for name, own in back.items()]
-    of_weights = {name: transposed_product(rows, own) for name, own in back.items()}
+    parts = [product_transposed(slopes, weights[name]) for name, slopes in back.items()]
+    of_weights = {name: transposed_product(rows, slopes) for name, slopes in back.items()}
     return add(add(parts[0], parts[1]), parts[2]), of_weights
 
 
@@ -116,8 +116,8 @@ def attend(query: Matrix, block: Heads, seen: VisibleKeys, head: Count) -> tuple
         cut = slice(start, start + head)
         keys, values = select_columns(block.key, cut), select_columns(block.value, cut)
         for i, row in enumerate(query):
-            own = row[cut]
-            scores = [dot(own, keys[j]) / root for j in seen[i]]
+            head_query = row[cut]
+            scores = [dot(head_query, keys[j]) / root for j in seen[i]]
             top = max(scores, default=-math.inf)
             powers = [math.exp(score - top) for score in scores]
             total = math.fsum(powers)
@@ -163,14 +163,16 @@ def attend_backward(attended: AttentionPass, block: Heads, seen: VisibleKeys, he
     back: tuple[Matrix, ...] = tuple([[] for _ in rows] for rows in (seen, block.key, block.value))
     for number, start in enumerate(range(0, width, head)):
         cut = slice(start, start + head)
-        own = AttentionPass(
+        head_pass = AttentionPass(
             query=select_columns(attended.query, cut),
             result=select_columns(attended.result, cut),
             logs=select_columns(attended.logs, slice(number, number + 1)),
             gradient=select_columns(attended.gradient, cut),
         )
         keys, values = select_columns(block.key, cut), select_columns(block.value, cut)
-        for rows, slopes in zip(back, _one_head_backward(own, keys, values, seen), strict=True):
+        for rows, slopes in zip(
+            back, _one_head_backward(head_pass, keys, values, seen), strict=True
+        ):
             for row, more in zip(rows, slopes, strict=True):
                 row += more
     return Heads(query=back[0], key=back[1], value=back[2])

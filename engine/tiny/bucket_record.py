@@ -92,17 +92,17 @@ def bucket_record(ranks: Count, capacity: Count, *, ready: bool) -> BucketRecord
     model, vector = job.model, initial_parameters(job.model)
     local = []
     for rank in range(ranks):
-        own: Vector = [0.0] * len(vector)
+        rank_gradient: Vector = [0.0] * len(vector)
         for part, gradient in gradients_by_part(job, vector, rank_sequences(job, rank, ranks)):
             places = part_range(model, part)
-            own[places.start : places.stop] = gradient
-        local.append(own)
+            rank_gradient[places.start : places.stop] = gradient
+        local.append(rank_gradient)
     buckets = _pack_buckets(job, capacity, ready=ready)
     exchange = Exchange(ranks)
     sums: Vector = [0.0] * len(vector)
     sent = []
     for bucket in buckets:
-        buffers = [[own[place] for place in bucket.places] for own in local]
+        buffers = [[rank_gradient[place] for place in bucket.places] for rank_gradient in local]
         total = exchange.all_reduce(buffers, "gradients")[0]
         for place, number in zip(bucket.places, total, strict=True):
             sums[place] = number
@@ -121,16 +121,16 @@ def _pack_buckets(job: TinyJob, capacity: Count, *, ready: bool) -> tuple[TinyBu
     order = list(tensors(job.model))
     turn = {part: at for at, part in enumerate(reversed(part_names(job.model)))}
     buckets: list[TinyBucket] = []
-    places: list[int] = []
+    indices: list[int] = []
     after = 0
     for tensor in reversed(order) if ready else order:
-        places += range(tensor.start, tensor.start + tensor.size)
+        indices += range(tensor.start, tensor.start + tensor.size)
         after = max(after, turn[tensor.part] + 1)
-        if len(places) >= capacity:
-            buckets.append(TinyBucket(places=tuple(places), after=after))
-            places, after = [], 0
-    if places:
-        buckets.append(TinyBucket(places=tuple(places), after=after))
+        if len(indices) >= capacity:
+            buckets.append(TinyBucket(places=tuple(indices), after=after))
+            indices, after = [], 0
+    if indices:
+        buckets.append(TinyBucket(places=tuple(indices), after=after))
     return tuple(buckets)
 
 

@@ -68,11 +68,11 @@ def sum_largest(exchange: Exchange, vectors: Sequence[Vector], share: Share) -> 
         places = sorted(range(size), key=sizes.__getitem__, reverse=True)[:keep]
         parts.append([*map(float, places), *(vector[i] for i in places)])
     gathered = exchange.all_gather(parts, KIND)[0]
-    own = [
+    sent = [
         _scatter(gathered[rank * 2 * keep :][: 2 * keep], keep, size)
         for rank in range(len(vectors))
     ]
-    return CompressedSum(total=_sum(own), own=own)
+    return CompressedSum(total=_sum(sent), own=sent)
 
 
 def num_kept(size: Count, share: Share) -> Count:
@@ -82,8 +82,8 @@ def num_kept(size: Count, share: Share) -> Count:
 
 def _scatter(part: Vector, keep: Count, size: Count) -> Vector:
     vector = [0.0] * size
-    for place, value in zip(part[:keep], part[keep:], strict=True):
-        vector[int(place)] = value
+    for index, value in zip(part[:keep], part[keep:], strict=True):
+        vector[int(index)] = value
     return vector
 
 
@@ -103,15 +103,15 @@ def sum_signs(exchange: Exchange, vectors: Sequence[Vector]) -> CompressedSum:
         parts.append([*_pack_signs(vector), *scales])
     gathered = exchange.all_gather(parts, KIND)[0]
     length, words = len(parts[0]), -(-size // _BITS)
-    own = []
+    sent = []
     for rank in range(len(vectors)):
         part = gathered[rank * length : (rank + 1) * length]
         bits = _unpack_signs(part[:words], size)
         scaled: Vector = []
         for tensor, scale in zip(each, part[words:], strict=True):
             scaled += [scale * bit for bit in bits[tensor.start : tensor.start + tensor.size]]
-        own.append(scaled)
-    return CompressedSum(total=_sum(own), own=own)
+        sent.append(scaled)
+    return CompressedSum(total=_sum(sent), own=sent)
 
 
 def _pack_signs(vector: Vector) -> Vector:
@@ -153,7 +153,9 @@ class LowRank:
                 total += exchange.all_reduce(cut, KIND)[0]
             else:
                 total += self._matrix(
-                    exchange, tensor, [split_rows(own, tensor.columns) for own in cut]
+                    exchange,
+                    tensor,
+                    [split_rows(rank_numbers, tensor.columns) for rank_numbers in cut],
                 )
         part = [number / ranks for number in total]
         return CompressedSum(total=total, own=[list(part) for _ in range(ranks)])

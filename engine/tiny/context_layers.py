@@ -212,16 +212,18 @@ def ring_forward(
     ranks = exchange.ranks
     results: list[Matrix] = []
     logs: list[Matrix] = []
-    for rank, own in enumerate(heads):
-        result, log = attend(own.query, own, visible_keys(places[rank], places[rank]), head)
+    for rank, rank_heads in enumerate(heads):
+        result, log = attend(
+            rank_heads.query, rank_heads, visible_keys(places[rank], places[rank]), head
+        )
         results.append(result)
         logs.append(log)
     blocks = list(heads)
     for step in range(1, ranks):
         blocks = _pass_around(blocks, exchange)
-        for rank, own in enumerate(heads):
+        for rank, rank_heads in enumerate(heads):
             seen = visible_keys(places[rank], places[(rank - step) % ranks])
-            result, log = attend(own.query, blocks[rank], seen, head)
+            result, log = attend(rank_heads.query, blocks[rank], seen, head)
             results[rank], logs[rank] = merge(results[rank], logs[rank], result, log, head)
     return results, logs
 
@@ -236,8 +238,8 @@ def ring_backward(
     """
     ranks = exchange.ranks
     gradients = [
-        attend_backward(done[rank], own, visible_keys(places[rank], places[rank]), head)
-        for rank, own in enumerate(heads)
+        attend_backward(done[rank], rank_heads, visible_keys(places[rank], places[rank]), head)
+        for rank, rank_heads in enumerate(heads)
     ]
     blocks = list(heads)
     travelling: list[Heads] = []
@@ -247,25 +249,30 @@ def ring_backward(
             travelling = _pass_around(travelling, exchange)
         for rank in range(ranks):
             seen = visible_keys(places[rank], places[(rank - step) % ranks])
-            own = attend_backward(done[rank], blocks[rank], seen, head)
+            rank_heads = attend_backward(done[rank], blocks[rank], seen, head)
             gradients[rank] = Heads(
-                query=add(gradients[rank].query, own.query),
+                query=add(gradients[rank].query, rank_heads.query),
                 key=gradients[rank].key,
                 value=gradients[rank].value,
             )
             if step == 1:
-                travelling.append(own)
+                travelling.append(rank_heads)
             else:
-                travelling[rank] = _add_keys_values(travelling[rank], own)
+                travelling[rank] = _add_keys_values(travelling[rank], rank_heads)
     if travelling:
         home = _pass_around(travelling, exchange)
-        gradients = [_add_keys_values(own, back) for own, back in zip(gradients, home, strict=True)]
+        gradients = [
+            _add_keys_values(rank_heads, back)
+            for rank_heads, back in zip(gradients, home, strict=True)
+        ]
     return gradients
 
 
-def _add_keys_values(own: Heads, other: Heads) -> Heads:
+def _add_keys_values(heads: Heads, other: Heads) -> Heads:
     """Return the keys and values of both added; the queries of the first."""
-    return Heads(query=own.query, key=add(own.key, other.key), value=add(own.value, other.value))
+    return Heads(
+        query=heads.query, key=add(heads.key, other.key), value=add(heads.value, other.value)
+    )
 
 
 def _pass_around(blocks: list[Heads], exchange: Exchange) -> list[Heads]:

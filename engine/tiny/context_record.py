@@ -37,7 +37,9 @@ class ContextRecord:
     @property
     def pairs(self) -> tuple[Count, ...]:
         """The pairs of query and key of each rank, in one sequence and head."""
-        return tuple(sum(place + 1 for place in own) for own in self.positions)
+        return tuple(
+            sum(position + 1 for position in rank_positions) for rank_positions in self.positions
+        )
 
     def sent(self, kind: str) -> Count:
         """Return the numbers of a kind that a rank sends per step."""

@@ -30,8 +30,8 @@ def part_places(model: Model, rank: int, ranks: Count) -> list[int]:
     owned = []
     for part in part_names(model):
         places = part_range(model, part)
-        own = whole_places(len(places), rank, ranks)
-        owned += [places[i] if i < len(places) else behind for i in own]
+        rank_numbers = whole_places(len(places), rank, ranks)
+        owned += [places[i] if i < len(places) else behind for i in rank_numbers]
     return owned
 
 
@@ -51,12 +51,12 @@ def initial_states(job: TinyJob, places: Sequence[Sequence[int]]) -> list[RankSt
     vector = initial_parameters(job.model)
     return [
         RankState(
-            own=own,
+            own=owned,
             parameters=list(vector),
             gradients=[0.0] * len(vector),
-            moments=adam.initial_moments([vector[i] if i < len(vector) else 0.0 for i in own]),
+            moments=adam.initial_moments([vector[i] if i < len(vector) else 0.0 for i in owned]),
         )
-        for own in places
+        for owned in places
     ]
 
 
@@ -66,8 +66,10 @@ def local_gradient(
     """Return a rank's part of loss and gradient, summed over its micro-batches."""
     total, gradient = 0.0, [0.0] * len(parameters)
     for micro_batch in micro_batches(job, rank_sequences(job, rank, ranks)):
-        loss, own = loss_and_gradient(job.model, parameters, micro_batch, num_targets(job))
-        total, gradient = total + loss, add_vectors(gradient, own)
+        loss, micro_gradient = loss_and_gradient(
+            job.model, parameters, micro_batch, num_targets(job)
+        )
+        total, gradient = total + loss, add_vectors(gradient, micro_gradient)
     return total, gradient
 
 

@@ -64,7 +64,7 @@ def depth_record(ranks: Count) -> DepthRecord:
     return DepthRecord(
         stages=stages,
         turns=tuple(_turns(job, stages)),
-        held=tuple(sum(len(part_range(TINY_260, part)) for part in own) for own in stages),
+        held=tuple(sum(len(part_range(TINY_260, part)) for part in parts) for parts in stages),
         off=parameter_difference(run, train(job)),
         sent=run.sent.get("activations", (0,) * ranks),
     )

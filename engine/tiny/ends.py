@@ -78,10 +78,10 @@ def logits_backward(
     """Return the gradient of the logits."""
     back = []
     for row, target, top, total in zip(logit_rows, targets, whole.tops, whole.sums, strict=True):
-        own = [math.exp(value - top) / total / count for value in row]
+        slopes = [math.exp(value - top) / total / count for value in row]
         if 0 <= target - first < len(row):
-            own[target - first] -= 1 / count
-        back.append(own)
+            slopes[target - first] -= 1 / count
+        back.append(slopes)
     return back
 
 

@@ -41,12 +41,14 @@ class Exchange:
         """Return the sum of all buffers, once for every rank."""
         length = len(buffers[0])
         chunks = self._ring(ring_all_reduce.rounds(self.ranks), self._cut(buffers), kind)
-        return [[number for chunk in own for number in chunk][:length] for own in chunks]
+        return [
+            [number for chunk in rank_chunks for number in chunk][:length] for rank_chunks in chunks
+        ]
 
     def reduce_scatter(self, buffers: Sequence[Sequence[float]], kind: str) -> list[Vector]:
         """Return for every rank the sum of its own equal part of all buffers, zeros behind it."""
         chunks = self._ring(ring_reduce_scatter.rounds(self.ranks), self._cut(buffers), kind)
-        return [own[rank] for rank, own in enumerate(chunks)]
+        return [rank_chunks[rank] for rank, rank_chunks in enumerate(chunks)]
 
     def all_gather(self, parts: Sequence[Sequence[float]], kind: str) -> list[Vector]:
         """Return all parts end to end, once for every rank."""
@@ -55,7 +57,7 @@ class Exchange:
             for rank, part in enumerate(parts)
         ]
         gathered = self._ring(ring_all_gather.rounds(self.ranks), chunks, kind)
-        return [[number for chunk in own for number in chunk] for own in gathered]
+        return [[number for chunk in rank_chunks for number in chunk] for rank_chunks in gathered]
 
     def largest(self, buffers: Sequence[Sequence[float]], kind: str) -> list[Vector]:
         """Return the element-wise maximum of all buffers, for every rank (a gather, compared)."""

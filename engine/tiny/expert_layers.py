@@ -132,10 +132,10 @@ def return_rows(
     home: ByExpert = [{} for _ in done]
     for e in range(model.num_experts):
         source, start = expert_owner(model, e, exchange.ranks), 0
-        for target, own in enumerate(counts):
-            rows = done[source][e][start : start + own[e]]
+        for target, rows_by_expert in enumerate(counts):
+            rows = done[source][e][start : start + rows_by_expert[e]]
             home[target][e] = _send(model, exchange, source, target, rows)
-            start += own[e]
+            start += rows_by_expert[e]
     return home
 
 

@@ -114,11 +114,11 @@ def expert_backward(rows: Matrix, weights: Weights, gradient: Matrix) -> tuple[M
     return feed_forward_backward(rows, weights, gradient)
 
 
-def scatter(rows: Matrix, places: list[int], count: Count, width: Count) -> Matrix:
+def scatter(rows: Matrix, indices: list[int], count: Count, width: Count) -> Matrix:
     """Return `count` rows with the given ones at their places, zeros elsewhere."""
     scattered = zeros(count, width)
-    for row, place in zip(rows, places, strict=True):
-        scattered[place] = row
+    for row, index in zip(rows, indices, strict=True):
+        scattered[index] = row
     return scattered
 
 

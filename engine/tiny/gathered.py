@@ -80,11 +80,11 @@ class Groups:
     ) -> list[Vector]:
         outputs: list[Vector] = [[] for _ in buffers]
         for members in groups:
-            own = Exchange(len(members))
-            results = run(own, [buffers[rank] for rank in members], kind)
+            group_exchange = Exchange(len(members))
+            results = run(group_exchange, [buffers[rank] for rank in members], kind)
             for rank, result in zip(members, results, strict=True):
                 outputs[rank] = result
-            for (source, target), numbers in own.pairs.items():
+            for (source, target), numbers in group_exchange.pairs.items():
                 self.world.count(members[source], members[target], numbers, kind)
         return outputs
 
@@ -169,8 +169,8 @@ def train(
     states = initial_states(
         job, [part_places(job.model, rank % width, width) for rank in range(ranks)]
     )
-    for own in states:
-        own.parameters = list(own.moments.copy)
+    for state in states:
+        state.parameters = list(state.moments.copy)
     world = _ShardedRanks(
         job=job, sharding=sharding, states=states, exchange=Exchange(ranks), record=record
     )
@@ -179,14 +179,14 @@ def train(
         world.step = step
         _step(world)
     run = training_result(job, states, world.exchange, ())
-    first = [own.parameters for own in states[:width]]
+    first = [state.parameters for state in states[:width]]
     return replace(run, parameters=gather_parts(job, Exchange(width), first, "result")[0])
 
 
 def _step(world: _ShardedRanks) -> None:
     job, states, ranks = world.job, world.states, world.exchange.ranks
-    for own in states:
-        own.gradients = [0.0] * len(own.own)
+    for state in states:
+        state.gradients = [0.0] * len(state.own)
     world.micro = 0
     _record(world, "start")
     dealt = [micro_batches(job, rank_sequences(job, rank, ranks)) for rank in range(ranks)]
@@ -201,18 +201,18 @@ def _step(world: _ShardedRanks) -> None:
     world.micro = 0
     if world.replicated and world.sharding.sum_once:
         _set_gradients(
-            world, world.group.sum_across([own.gradients for own in states], "gradients")
+            world, world.group.sum_across([state.gradients for state in states], "gradients")
         )
         _record(world, "all_reduce")
-    for own in states:
-        own.parameters = adam.step(own.moments, own.gradients, job.learning_rate)
+    for state in states:
+        state.parameters = adam.step(state.moments, state.gradients, job.learning_rate)
     world.second.clear()
     _record(world, "adam")
 
 
 def _set_gradients(world: _ShardedRanks, gradients: list[Vector]) -> None:
-    for own, total in zip(world.states, gradients, strict=True):
-        own.gradients = total
+    for state, total in zip(world.states, gradients, strict=True):
+        state.gradients = total
 
 
 def _gather_part(world: _ShardedRanks, part: str, *, again: bool) -> list[Weights]:
@@ -225,7 +225,7 @@ def _gather_part(world: _ShardedRanks, part: str, *, again: bool) -> list[Weight
         else:
             cut = own_slice(model, part, sharding.shard)
             vectors = world.group.all_gather(
-                [own.parameters[cut] for own in world.states], "parameters"
+                [state.parameters[cut] for state in world.states], "parameters"
             )
         world.kept[part] = [vector[:size] for vector in vectors]
         if sharding.second and not again:
@@ -260,9 +260,9 @@ def _with_second(
     """Return the world with every rank's share of its node's second copy of a part."""
     places, each = part_range(world.job.model, part), world.sharding.gpus_per_node
     for rank, numbers in enumerate(shares):
-        own = [i for i in whole_places(len(places), rank % each, each) if i < len(places)]
-        if own:
-            now = with_parameters(now, rank, places[own[0] : own[-1] + 1], numbers)
+        indices = [i for i in whole_places(len(places), rank % each, each) if i < len(places)]
+        if indices:
+            now = with_parameters(now, rank, places[indices[0] : indices[-1] + 1], numbers)
     return now
 
 
@@ -306,6 +306,6 @@ def _reduce(world: _ShardedRanks, part: str, ready: list[Vector]) -> None:
     sums = world.group.reduce_scatter(ready, "gradients")
     if world.replicated and not world.sharding.sum_once:
         sums = world.group.sum_across(sums, "gradients")
-    for own, total in zip(world.states, sums, strict=True):
-        own.gradients[cut] = add_vectors(own.gradients[cut], total)
+    for state, total in zip(world.states, sums, strict=True):
+        state.gradients[cut] = add_vectors(state.gradients[cut], total)
     _record(world, "reduce_scatter", part)

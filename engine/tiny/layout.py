@@ -78,8 +78,8 @@ def _shapes(model: Model, part: str) -> dict[str, tuple[Count, Count]]:
         return shapes | _feed_forward(hidden, model.ffn_hidden_size)
     shapes["router"] = (hidden, model.num_experts)
     for expert in range(model.num_experts):
-        own = _feed_forward(hidden, model.expert_ffn_hidden_size)
-        shapes |= {f"{name} {expert}": shape for name, shape in own.items()}
+        expert_shapes = _feed_forward(hidden, model.expert_ffn_hidden_size)
+        shapes |= {f"{name} {expert}": shape for name, shape in expert_shapes.items()}
     return shapes
 
 
@@ -95,8 +95,8 @@ def num_parameters(model: Model) -> Count:
 @cache
 def part_range(model: Model, part: str) -> range:
     """Return the places of a part in the flat vector."""
-    own = [tensor for tensor in tensors(model) if tensor.part == part]
-    return range(own[0].start, own[-1].start + own[-1].size)
+    part_tensors = [tensor for tensor in tensors(model) if tensor.part == part]
+    return range(part_tensors[0].start, part_tensors[-1].start + part_tensors[-1].size)
 
 
 def weights_of(model: Model, part: str, vector: Sequence[float]) -> Weights:
@@ -121,8 +121,8 @@ def unflatten(model: Model, vector: Sequence[float]) -> Parameters:
     """Return the weights of all parts from the flat vector."""
     parameters = {}
     for part in part_names(model):
-        places = part_range(model, part)
-        parameters[part] = weights_of(model, part, vector[places.start : places.stop])
+        indices = part_range(model, part)
+        parameters[part] = weights_of(model, part, vector[indices.start : indices.stop])
     return parameters
 
 

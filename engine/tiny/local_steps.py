@@ -69,16 +69,16 @@ def training_steps(inner_steps: Count, outer: str) -> Slices[LocalStepsTraining]
     losses, apart, meetings = [_loss(shared)], [], []
     for step in range(1, STEPS + 1):
         yield step_progress(step - 1, STEPS)
-        for rank, own in enumerate(moments):
-            adam.step(own, _gradient(rank, own.copy), INNER_RATE)
-        copies = [own.copy for own in moments]
+        for rank, rank_moments in enumerate(moments):
+            adam.step(rank_moments, _gradient(rank, rank_moments.copy), INNER_RATE)
+        copies = [rank_moments.copy for rank_moments in moments]
         apart.append(max(max(values) - min(values) for values in zip(*copies, strict=True)))
         now = [fsum(values) / RANKS for values in zip(*copies, strict=True)]
         if step % inner_steps == 0 or step == STEPS:
             sums = exchange.all_reduce(copies, "parameters")[0]
             shared, momentum = _outer(shared, [values / RANKS for values in sums], momentum, outer)
-            for own in moments:
-                own.copy = list(shared)
+            for rank_moments in moments:
+                rank_moments.copy = list(shared)
             meetings.append(step)
             now = shared
         if step % SEEN == 0:
@@ -107,10 +107,13 @@ def _outer(shared: Vector, mean: Vector, momentum: Vector, outer: str) -> tuple[
 
 def _gradient(rank: int, parameters: Vector) -> Vector:
     """Return the gradient of the mean loss of a rank's own sequences."""
-    own = rank_sequences(JOB, rank, RANKS)
-    return loss_and_gradient(TINY_260, parameters, own, sum(len(sequence) - 1 for sequence in own))[
-        1
-    ]
+    sequences_of_rank = rank_sequences(JOB, rank, RANKS)
+    return loss_and_gradient(
+        TINY_260,
+        parameters,
+        sequences_of_rank,
+        sum(len(sequence) - 1 for sequence in sequences_of_rank),
+    )[1]
 
 
 def _loss(parameters: Vector) -> float:

@@ -69,7 +69,9 @@ def token_rows(sequences: Sequence[tuple[int, ...]], count: Count) -> Tokens:
         inputs=tuple(token for sequence in sequences for token in sequence[:-1]),
         targets=tuple(token for sequence in sequences for token in sequence[1:]),
         places=tuple(
-            (i, place) for i, sequence in enumerate(sequences) for place in range(len(sequence) - 1)
+            (i, position)
+            for i, sequence in enumerate(sequences)
+            for position in range(len(sequence) - 1)
         ),
         count=count,
     )

@@ -75,25 +75,25 @@ def start_plans(ranks: Count, steps: Count) -> SlicedRun[tuple[PlanOutcome, ...]
 def _plan_steps(job: TinyJob, ranks: Count) -> Slices[tuple[PlanOutcome, ...]]:
     schemes = [(name, train) for name, possible, train in _SCHEMES if ranks in possible]
 
-    def run(train: Slices[TrainingResult], place: Count) -> Slices[TrainingResult]:
-        progress = step_progress(place, len(schemes), "Plan")
+    def run(train: Slices[TrainingResult], done: Count) -> Slices[TrainingResult]:
+        progress = step_progress(done, len(schemes), "Plan")
         return map_progress(train, lambda _: progress)
 
     alone = yield from run(single.train.slices(job), 0)
     outcomes = []
-    for place, (name, train) in enumerate(schemes, start=1):
-        own = yield from run(train.slices(job, ranks), place)
-        outcomes.append(_outcome(name, own, alone))
+    for done, (name, train) in enumerate(schemes, start=1):
+        training = yield from run(train.slices(job, ranks), done)
+        outcomes.append(_outcome(name, training, alone))
     return tuple(outcomes)
 
 
 def _outcome(name: str, run: TrainingResult, alone: TrainingResult) -> PlanOutcome:
     off = parameter_difference(run, alone)
-    places = range(len(run.held))
-    sent = max(sum(own[rank] for own in run.sent.values()) for rank in places)
+    ranks = range(len(run.held))
+    sent = max(sum(counts[rank] for counts in run.sent.values()) for rank in ranks)
     return PlanOutcome(
         name=name,
-        held=max(own.size(MIXED_PRECISION) for own in run.held),
+        held=max(counts.size(MIXED_PRECISION) for counts in run.held),
         sent=round(sent / run.job.steps),
         digits=14.0 if off < LEAST else round(-math.log10(off), 1),
     )

@@ -106,16 +106,21 @@ def _steps(states: Sequence[StateFile], parameters: Vector, steps: Count) -> Vec
         _, gradient = loss_and_gradient(TINY_260, parameters, JOB.batch, num_targets(JOB))
         parameters = [
             number
-            for own in states
-            for number in adam.step(own.moments, gradient[own.start : own.stop], JOB.learning_rate)
+            for state in states
+            for number in adam.step(
+                state.moments, gradient[state.start : state.stop], JOB.learning_rate
+            )
         ]
     return parameters
 
 
 def _cut(file: StateFile, start: int, stop: int) -> Moments:
-    cut, own = slice(start - file.start, stop - file.start), file.moments
+    cut, moments = slice(start - file.start, stop - file.start), file.moments
     return Moments(
-        copy=own.copy[cut], first=own.first[cut], second=own.second[cut], steps=own.steps
+        copy=moments.copy[cut],
+        first=moments.first[cut],
+        second=moments.second[cut],
+        steps=moments.steps,
     )
 
 

@@ -129,8 +129,10 @@ def _gradient(
     targets = sum(len(sequence) - 1 for sequence in batch)
     total, gradient = 0.0, [0.0] * len(parameters)
     for rank in range(ranks):
-        loss, own = loss_and_gradient(TINY_260, parameters, tuple(batch[rank::ranks]), targets)
-        total, gradient = total + loss, add_vectors(gradient, own)
+        loss, rank_gradient = loss_and_gradient(
+            TINY_260, parameters, tuple(batch[rank::ranks]), targets
+        )
+        total, gradient = total + loss, add_vectors(gradient, rank_gradient)
     return total, gradient
 
 
@@ -188,30 +190,30 @@ def resume(missing: str, ranks: Count, batch: Count) -> Slices[ResumedTraining]:
     Before the stop there are `RANKS` GPUs and `BATCH` sequences.
     """
     saved, before = yield from _first_half().rest()
-    straight, rest = yield from _second_half().rest()
-    found = without(saved, missing)
-    resumed, losses = yield from _steps(found, AFTER, ranks, batch)
+    straight, straight_losses = yield from _second_half().rest()
+    loaded = without(saved, missing)
+    resumed, losses = yield from _steps(loaded, AFTER, ranks, batch)
     pairs = list(zip(resumed.moments.copy, straight.moments.copy, strict=True))
     differ = [
-        BEFORE + place + 1
-        for place, (own, other) in enumerate(zip(losses, rest, strict=True))
-        if abs(own - other) > 1e-9 * abs(other)
+        BEFORE + step + 1
+        for step, (loss, other) in enumerate(zip(losses, straight_losses, strict=True))
+        if abs(loss - other) > 1e-9 * abs(other)
     ]
     return ResumedTraining(
-        straight=(*before, *rest),
+        straight=(*before, *straight_losses),
         losses=losses,
-        off=max(abs(own - other) for own, other in pairs),
+        off=max(abs(parameter - other) for parameter, other in pairs),
         first=differ[0] if differ else 0,
-        same_bits=all(own == other for own, other in pairs),
-        read_twice=_read_twice(saved, found),
+        same_bits=all(parameter == other for parameter, other in pairs),
+        read_twice=_read_twice(saved, loaded),
     )
 
 
-def _read_twice(saved: Checkpoint, found: Checkpoint) -> Count:
+def _read_twice(saved: Checkpoint, loaded: Checkpoint) -> Count:
     """Return how many sequences of the epoch at the stop the resumed run reads a second time."""
     order, every = shuffled(saved.seed), len(sequences())
     read = {order[place] for place in range(saved.place % every)}
     left = every - saved.place % every
-    again = shuffled(found.seed)
-    coming = {again[(found.place + each) % every] for each in range(left)}
+    again = shuffled(loaded.seed)
+    coming = {again[(loaded.place + each) % every] for each in range(left)}
     return len(read & coming)

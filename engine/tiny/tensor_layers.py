@@ -103,11 +103,17 @@ def _first(split: SplitModel, rank: int) -> int:
 
 def _half(split: SplitModel, name: str, scale: str, rows: Across, half: Half) -> Across:
     normed = [
-        norm(own, weights[name][scale]) for own, weights in zip(rows, split.weights, strict=True)
+        norm(rank_rows, weights[name][scale])
+        for rank_rows, weights in zip(rows, split.weights, strict=True)
     ]
     entered = split.region.enter(normed)
-    parts = [half(own, weights[name]) for weights, own in zip(split.weights, entered, strict=True)]
-    return [add(own, new) for own, new in zip(rows, split.region.leave(parts), strict=True)]
+    parts = [
+        half(rank_rows, weights[name])
+        for weights, rank_rows in zip(split.weights, entered, strict=True)
+    ]
+    return [
+        add(rank_rows, new) for rank_rows, new in zip(rows, split.region.leave(parts), strict=True)
+    ]
 
 
 def _half_backward(

@@ -104,7 +104,7 @@ def with_gathered_part(
     base: StepSnapshot,
     phase: str,
     part: str,
-    places: range,
+    indices: range,
     *,
     micro: int = 1,
     parameters: Sequence[Sequence[float]] = (),
@@ -116,35 +116,35 @@ def with_gathered_part(
         base: the world without it.
         phase: as in `StepSnapshot`.
         part: likewise.
-        places: of the part.
+        indices: of the part.
         micro: as in `StepSnapshot`.
         parameters: of the part, by rank; empty if none came.
         gradients: likewise.
     """
     ranks = [
         replace(
-            own,
-            parameters=_overlay(own.parameters, places, parameters[rank])
+            state,
+            parameters=_overlay(state.parameters, indices, parameters[rank])
             if parameters
-            else own.parameters,
-            gradients=_overlay(own.gradients, places, gradients[rank])
+            else state.parameters,
+            gradients=_overlay(state.gradients, indices, gradients[rank])
             if gradients
-            else own.gradients,
+            else state.gradients,
         )
-        for rank, own in enumerate(base.ranks)
+        for rank, state in enumerate(base.ranks)
     ]
     return replace(base, phase=phase, part=part, micro=micro, ranks=tuple(ranks))
 
 
 def with_parameters(
-    base: StepSnapshot, rank: int, places: range, numbers: Sequence[float]
+    base: StepSnapshot, rank: int, indices: range, numbers: Sequence[float]
 ) -> StepSnapshot:
     """Return the snapshot with parameters at some places of one rank replaced."""
-    own = base.ranks[rank]
-    own = replace(own, parameters=_overlay(own.parameters, places, numbers))
-    return replace(base, ranks=(*base.ranks[:rank], own, *base.ranks[rank + 1 :]))
+    state = base.ranks[rank]
+    state = replace(state, parameters=_overlay(state.parameters, indices, numbers))
+    return replace(base, ranks=(*base.ranks[:rank], state, *base.ranks[rank + 1 :]))
 
 
-def _overlay(whole: Places, places: range, numbers: Sequence[float]) -> Places:
+def _overlay(whole: Places, indices: range, numbers: Sequence[float]) -> Places:
     """Return the places with a part's numbers replaced."""
-    return (*whole[: places.start], *numbers[: len(places)], *whole[places.stop :])
+    return (*whole[: indices.start], *numbers[: len(indices)], *whole[indices.stop :])

@@ -73,11 +73,13 @@ class _TensorRanks:
         """Return the rows that a rank keeps between the cut regions."""
         return whole[rank * self.rows : (rank + 1) * self.rows] if self.sequence else whole
 
-    def enter(self, own: list[Matrix]) -> list[Matrix]:
+    def enter(self, matrices: list[Matrix]) -> list[Matrix]:
         """Return all rows on every rank: f, or the gather in its place."""
         if not self.sequence:
-            return own
-        gathered = self.exchange.all_gather([flatten_rows(part) for part in own], "activations")
+            return matrices
+        gathered = self.exchange.all_gather(
+            [flatten_rows(part) for part in matrices], "activations"
+        )
         return [split_rows(part, HIDDEN) for part in gathered]
 
     def leave(self, parts: list[Matrix]) -> list[Matrix]:
@@ -89,13 +91,13 @@ class _TensorRanks:
     def show(self, name: str, numbers: list[Matrix], *, cut: str = "") -> None:
         """Lay every rank's numbers into the whole matrix: "rows", "columns" or all of it."""
         height, width = _SHAPES[name]
-        for rank, own in enumerate(numbers):
-            top = rank * len(own) if cut == "rows" else 0
-            left = rank * len(own[0]) if cut == "columns" else 0
+        for rank, matrix in enumerate(numbers):
+            top = rank * len(matrix) if cut == "rows" else 0
+            left = rank * len(matrix[0]) if cut == "columns" else 0
             self.slots[rank][name] = tuple(
                 tuple(
-                    own[row - top][column - left]
-                    if 0 <= row - top < len(own) and 0 <= column - left < len(own[0])
+                    matrix[row - top][column - left]
+                    if 0 <= row - top < len(matrix) and 0 <= column - left < len(matrix[0])
                     else None
                     for column in range(width)
                 )
@@ -107,7 +109,7 @@ class _TensorRanks:
         sent = self.exchange.sent.get("activations", [0] * self.ranks)
         moment = ProductPhase(
             phase=phase,
-            held=tuple(dict(own) for own in self.slots),
+            held=tuple(dict(rank_slots) for rank_slots in self.slots),
             gradients=frozenset(gradients),
             part=part,
             sent=tuple(sent),
@@ -163,12 +165,12 @@ def _forward(
 ) -> list[Matrix]:
     """Run the forward pass; return every rank's activations between the two products."""
     rows = "rows" if world.sequence else ""
-    own = [world.own(whole, rank) for rank in range(world.ranks)]
+    rank_inputs = [world.own(whole, rank) for rank in range(world.ranks)]
     world.show("A", [piece for piece, _ in pieces], cut="columns")
     world.show("B", [second_piece for _, second_piece in pieces], cut="rows")
-    world.show("X", own, cut=rows)
+    world.show("X", rank_inputs, cut=rows)
     world.mark("start")
-    entered = world.enter(own)
+    entered = world.enter(rank_inputs)
     world.show("X", entered)
     world.mark("enter")
     products = [product(piece, first) for piece, (first, _) in zip(entered, pieces, strict=True)]
@@ -181,7 +183,7 @@ def _forward(
     world.show("Z", parts)
     world.mark("row", part="Z")
     left = world.leave(parts)
-    world.show("X", own, cut=rows)
+    world.show("X", rank_inputs, cut=rows)
     world.show("Z", left, cut=rows)
     world.mark("leave")
     world.show(
@@ -207,10 +209,10 @@ def _backward(
     coming = [world.own(COMING, rank) for rank in range(world.ranks)]
     world.show("Z", coming, cut=rows)
     world.mark("loss", gradients="Z")
-    own = [_apply_dropout(world, part, rank) for rank, part in enumerate(coming)]
-    world.show("Z", own, cut=rows)
+    dropped = [_apply_dropout(world, part, rank) for rank, part in enumerate(coming)]
+    world.show("Z", dropped, cut=rows)
     world.mark("undropped", gradients="Z")
-    back = world.enter(own)
+    back = world.enter(dropped)
     world.show("Z", back)
     world.mark("left", gradients="Z")
     of_inner = [
@@ -250,10 +252,10 @@ def _backward(
 
 def assemble_matrix(moment: ProductPhase, name: str) -> Grid:
     """Return a matrix put together from all ranks; None where no rank holds a number."""
-    grids = [own[name] for own in moment.held]
+    grids = [slots[name] for slots in moment.held]
     return tuple(
         tuple(
-            next((x for x in places if x is not None), None) for places in zip(*rows, strict=True)
+            next((x for x in numbers if x is not None), None) for numbers in zip(*rows, strict=True)
         )
         for rows in zip(*grids, strict=True)
     )

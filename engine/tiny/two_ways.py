@@ -83,9 +83,9 @@ def _forward_gathering(
 ) -> Matrix:
     """Return the rows after gathering each layer's weights from both GPUs."""
     for name in _layers(model):
-        place = part_range(model, name)
-        middle = place.start + len(place) // RANKS
-        halves = [vector[place.start : middle], vector[middle : place.stop]]
+        part = part_range(model, name)
+        middle = part.start + len(part) // RANKS
+        halves = [vector[part.start : middle], vector[middle : part.stop]]
         whole = exchange.all_gather(halves, "parameters")[0]
         rows = forward(model, name, weights_of(model, name, whole), rows, tokens)
     return rows

@@ -96,13 +96,13 @@ class _Ranks:
     def orthogonalize(self, owned: Callable[[Count], Sequence[Count]]) -> None:
         """Orthogonalize on each rank the matrices that it holds."""
         iterates = [
-            {place: newton_schulz(_held_rows(grids[place])) for place in owned(rank)}
+            {matrix: newton_schulz(_held_rows(grids[matrix])) for matrix in owned(rank)}
             for rank, grids in enumerate(self.held)
         ]
         for step in range(1, STEPS + 1):
-            for rank, own in enumerate(iterates):
-                for place, path in own.items():
-                    self.held[rank][place] = _replace_rows(self.held[rank][place], path[step])
+            for rank, rank_iterates in enumerate(iterates):
+                for matrix, path in rank_iterates.items():
+                    self.held[rank][matrix] = _replace_rows(self.held[rank][matrix], path[step])
                     rows = len(path[0])
                     self.operations[rank] += newton_schulz_operations(rows, SIDE, 1)
             self.keep(str(step))
@@ -121,13 +121,13 @@ def _replace_rows(grid: Grid, matrix: Matrix) -> Grid:
 
 def _rows(matrix: Matrix, first: Count, last: Count) -> Grid:
     return tuple(
-        tuple(row) if first <= place < last else (None,) * SIDE for place, row in enumerate(matrix)
+        tuple(row) if first <= index < last else (None,) * SIDE for index, row in enumerate(matrix)
     )
 
 
-def matrix_owner(place: Count, ranks: Count) -> Count:
+def matrix_owner(matrix: Count, ranks: Count) -> Count:
     """Return the rank that orthogonalizes a matrix, where one does."""
-    return place * ranks // len(NAMES)
+    return matrix * ranks // len(NAMES)
 
 
 @lru_cache(maxsize=32)
@@ -138,12 +138,12 @@ def orthogonalize_step(ranks: Count, scheme: Scheme) -> OrthogonalizedStep:
     _bring_together(job, scheme, ranks)
     each = scheme in ("gather", "repeat", "slices")
     owned = [
-        [place for place in range(len(NAMES)) if each or matrix_owner(place, ranks) == rank]
+        [number for number in range(len(NAMES)) if each or matrix_owner(number, ranks) == rank]
         for rank in range(ranks)
     ]
     job.orthogonalize(lambda rank: owned[rank])
     _send_back(job, scheme, ranks)
-    together = [_assemble(job.held, place) for place in range(len(NAMES))]
+    together = [_assemble(job.held, number) for number in range(len(NAMES))]
     alone = [newton_schulz(matrix)[-1] for matrix in momentum()]
     pairs = zip(map(flatten_rows, together), map(flatten_rows, alone), strict=True)
     return OrthogonalizedStep(
@@ -171,24 +171,24 @@ def _start(job: _Ranks, scheme: Scheme, ranks: Count) -> None:
 
 def _bring_together(job: _Ranks, scheme: Scheme, ranks: Count) -> None:
     if scheme == "gather":
-        for place in range(len(NAMES)):
-            parts = [flatten_rows(_held_rows(job.held[rank][place])) for rank in range(ranks)]
+        for matrix in range(len(NAMES)):
+            parts = [flatten_rows(_held_rows(job.held[rank][matrix])) for rank in range(ranks)]
             for rank, numbers in enumerate(job.exchange.all_gather(parts, _KIND)):
-                job.held[rank][place] = _rows(split_rows(numbers, SIDE), 0, SIDE)
+                job.held[rank][matrix] = _rows(split_rows(numbers, SIDE), 0, SIDE)
         job.keep("gather")
     if scheme == "exchange":
-        for place in range(len(NAMES)):
-            owner = matrix_owner(place, ranks)
+        for matrix in range(len(NAMES)):
+            owner = matrix_owner(matrix, ranks)
             parts = [
                 job.exchange.send(
-                    rank, owner, flatten_rows(_held_rows(job.held[rank][place])), _KIND
+                    rank, owner, flatten_rows(_held_rows(job.held[rank][matrix])), _KIND
                 )
                 for rank in range(ranks)
             ]
             for rank in range(ranks):
-                job.held[rank][place] = _NOTHING
+                job.held[rank][matrix] = _NOTHING
             whole = split_rows([number for part in parts for number in part], SIDE)
-            job.held[owner][place] = _rows(whole, 0, SIDE)
+            job.held[owner][matrix] = _rows(whole, 0, SIDE)
         job.keep("gather")
 
 
@@ -196,30 +196,30 @@ def _send_back(job: _Ranks, scheme: Scheme, ranks: Count) -> None:
     each = SIDE // ranks
     if scheme == "gather":  # every rank has the whole update, and keeps its own rows
         for rank in range(ranks):
-            for place in range(len(NAMES)):
-                own = _held_rows(job.held[rank][place])
-                job.held[rank][place] = _rows(own, rank * each, (rank + 1) * each)
+            for matrix in range(len(NAMES)):
+                full_rows = _held_rows(job.held[rank][matrix])
+                job.held[rank][matrix] = _rows(full_rows, rank * each, (rank + 1) * each)
         job.keep("back")
     if scheme == "exchange":
-        for place in range(len(NAMES)):
-            owner = matrix_owner(place, ranks)
-            whole = _held_rows(job.held[owner][place])
+        for matrix in range(len(NAMES)):
+            owner = matrix_owner(matrix, ranks)
+            whole = _held_rows(job.held[owner][matrix])
             for rank in range(ranks):
                 rows = whole[rank * each : (rank + 1) * each]
                 job.exchange.send(owner, rank, flatten_rows(rows), _KIND)
-                job.held[rank][place] = _rows(whole, rank * each, (rank + 1) * each)
+                job.held[rank][matrix] = _rows(whole, rank * each, (rank + 1) * each)
         job.keep("back")
 
 
-def _assemble(grids: Sequence[Sequence[Grid]], place: Count) -> Matrix:
+def _assemble(grids: Sequence[Sequence[Grid]], matrix: Count) -> Matrix:
     """Return a matrix assembled from the rows held by the ranks."""
     rows: Matrix = []
     for row in range(SIDE):
         rows.append(
             next(
-                [number for number in own[place][row] if number is not None]
-                for own in grids
-                if own[place][row][0] is not None
+                [number for number in rank_grids[matrix][row] if number is not None]
+                for rank_grids in grids
+                if rank_grids[matrix][row][0] is not None
             )
         )
     return rows

@@ -46,13 +46,13 @@ class ZeroRecord:
     @property
     def held(self) -> Bytes:
         """Bytes held by the fullest rank, in mixed precision."""
-        return max(own.size(MIXED_PRECISION) for own in self.run.held)
+        return max(counts.size(MIXED_PRECISION) for counts in self.run.held)
 
     @property
     def sent(self) -> Count:
         """Numbers that the busiest rank sends in all steps."""
         ranks = range(len(self.run.held))
-        return max(sum(own[rank] for own in self.run.sent.values()) for rank in ranks)
+        return max(sum(counts[rank] for counts in self.run.sent.values()) for rank in ranks)
 
 
 @lru_cache(maxsize=64)
@@ -109,10 +109,10 @@ def memory_of(record: ZeroRecord) -> tuple[tuple[Bytes, ...], Bytes]:
     Parameters that are more than its own are there for a while only, in a second copy or gathered,
     and so is the whole gradient of a part; mixed precision, without activations.
     """
-    types, own = MIXED_PRECISION, record.run.held[0]
+    types, counts = MIXED_PRECISION, record.run.held[0]
     least = min(_count(now.ranks[0]) for now in record.trace)
     extra = tuple(_count(now.ranks[0]) - least for now in record.trace)
-    resident = own.size(types)
+    resident = counts.size(types)
     return tuple(resident + types.parameter * more for more in extra), resident
 
 

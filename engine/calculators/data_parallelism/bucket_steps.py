@@ -111,7 +111,7 @@ def _row_labels(record: BucketRecord) -> list[Shape]:
 def _state_shapes(record: BucketRecord, turn: StreamTurn) -> list[Shape]:
     shapes: list[Shape] = []
     moving = frozenset(record.buckets[turn.bucket].places) if turn.bucket >= 0 else frozenset()
-    for rank, own in enumerate(record.local):
+    for rank, gradients in enumerate(record.local):
         top = _TOP + rank * _ROW
         for number, bucket in enumerate(record.buckets):
             for part in part_names(TINY_260):
@@ -121,7 +121,7 @@ def _state_shapes(record: BucketRecord, turn: StreamTurn) -> list[Shape]:
         for part in part_names(TINY_260):
             index = part_range(TINY_260, part).start + 5
             ready, summed = index in turn.ready, index in turn.summed
-            value = record.sums[index] if summed else own[index]
+            value = record.sums[index] if summed else gradients[index]
             label = typeset(format_significant(value * 1e3, 3)) if ready else ""
             middle = sum(part_range(TINY_260, part)) / len(part_range(TINY_260, part)) + 0.5
             shapes.append(text(f"n{rank}.{part}", _x_of(middle), top + 25, _FONT, label))

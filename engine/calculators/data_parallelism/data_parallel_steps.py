@@ -170,9 +170,9 @@ def _gradient_text(step: TrainingStep, lane: int, stage: int) -> str:
     """Return the gradient that a GPU holds."""
     if stage < 3:
         return ""
-    own = step.replicas[lane].gradient
+    gradient = step.replicas[lane].gradient
     return (
-        f"\N{NABLA} = {_pair_text(own)}"
+        f"\N{NABLA} = {_pair_text(gradient)}"
         if stage < 5
         else f"mean \N{NABLA} = {_pair_text(step.average)}"
     )

@@ -340,17 +340,17 @@ def solve(inputs: Inputs) -> Result:
             bucket=inputs.bucket,
         )
     )
-    own = loops[inputs.variant]
+    loop = loops[inputs.variant]
     fastest = min(loops, key=lambda name: loops[name].account.length)
     return Result(
         loops=loops,
         fastest=fastest,
-        step_time=own.account.length,
+        step_time=loop.account.length,
         best=loops[fastest].account.length,
         naive=loops["star"].account.length,
-        efficiency=own.efficiency,
-        compute=own.account.compute,
-        exposed=own.account.exposed,
+        efficiency=loop.efficiency,
+        compute=loop.account.compute,
+        exposed=loop.account.exposed,
     )
 
 

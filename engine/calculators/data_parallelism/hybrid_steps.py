@@ -162,20 +162,20 @@ def solve(inputs: Inputs) -> Result:
 
 def search(inputs: Inputs) -> Slices[Result]:
     """Train a step with the chosen sharding, and a step sharded over all GPUs."""
-    micro, own = inputs.micro_batches, _sharding(inputs)
+    micro, sharding = inputs.micro_batches, _sharding(inputs)
     yield step_progress(1, 2, "Training")
-    record = node_record(_RANKS, own, micro)
+    record = node_record(_RANKS, sharding, micro)
     yield step_progress(2, 2, "Training")
     everywhere = node_record(_RANKS, Sharding(shard=_RANKS, gpus_per_node=_NODE), micro)
     inside = inputs.scheme == "node"
-    copies, size = _RANKS // own.shard, SIZE * HALF
-    gathers = 0 if inside else micro * (1 if own.second else 2)
+    copies, size = _RANKS // sharding.shard, SIZE * HALF
+    gathers = 0 if inside else micro * (1 if sharding.second else 2)
     reductions = 0 if inside else micro
-    summed = (1 if own.sum_once else micro) if inside else 0
+    summed = (1 if sharding.sum_once else micro) if inside else 0
     memory, by_formula = memory_of(record)
-    said = dict(_SAID[inputs.scheme])
-    if inside and not own.sum_once:
-        said["reduce_scatter"] = _REDUCTION
+    remarks = dict(_SAID[inputs.scheme])
+    if inside and not sharding.sum_once:
+        remarks["reduce_scatter"] = _REDUCTION
     crossed = tuple(now.crossed * HALF for now in record.trace)
     full = everywhere.trace[-1].crossed * HALF
     return Result(
@@ -189,17 +189,17 @@ def search(inputs: Inputs) -> Slices[Result]:
             per_node=_NODE,
             crossed=crossed,
             full=full,
-            said=said,
+            said=remarks,
         ),
         held=by_formula,
         peak=max(memory),
         crossed=crossed[-1],
         crossed_formula=node_bytes_sent(
-            gathers * size, reductions * size, summed * size, own.shard, copies, _NODE
+            gathers * size, reductions * size, summed * size, sharding.shard, copies, _NODE
         ),
         full=full,
         less=full / crossed[-1],
-        shard=own.shard,
+        shard=sharding.shard,
         copies=copies,
         gathers=gathers,
         reductions=reductions,

@@ -127,16 +127,16 @@ def search(inputs: Inputs) -> Slices[Result]:
     for done, stage in enumerate(NAMES, start=1):
         yield step_progress(done, len(NAMES), "Stage")
         runs[stage] = simulate_sharded_step(setting_of(inputs, stage))
-    own = runs[int(inputs.zero_stage)]
+    chosen = runs[int(inputs.zero_stage)]
     return Result(
         runs=runs,
         over_ports=SlicedRun(_over_ports(inputs)),
-        step_time=own.step,
-        closing=own.closing,
-        exposed=own.account.exposed,
-        sent=own.sent,
-        peak=own.peak,
-        room=own.capacity,
+        step_time=chosen.step,
+        closing=chosen.closing,
+        exposed=chosen.account.exposed,
+        sent=chosen.sent,
+        peak=chosen.peak,
+        room=chosen.capacity,
         saved=runs[1].states.gradients - runs[2].states.gradients,
         slower=runs[2].step / runs[1].step,
         more=runs[2].sent - runs[1].sent,
@@ -165,22 +165,22 @@ PRESETS = {
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     present, stage = Presenter(result, inputs), int(inputs.zero_stage)
-    own = result.runs[stage]
+    chosen = result.runs[stage]
     return {
-        "step_time": simulated_step(present, own.evidence),
+        "step_time": simulated_step(present, chosen.evidence),
         **present.values("exposed"),
         "regime": _regime(present, result),
         "timeline": partial(
             step_timeline,
             f"A step of {NAMES[stage]} on its streams",
-            own,
+            chosen,
             "Hatched: communication that nothing hides. Below, the memory of states and buffers.",
         ),
         "curve": partial(_curve, inputs, result),
         **present.values("saved", "more", "slower"),
         "bars": partial(_bars, result),
         **present.values("peak", "sent"),
-        "fits": fit_badge(present, own),
+        "fits": fit_badge(present, chosen),
         "challenge": partial(_challenge, inputs, result),
     }
 
@@ -282,8 +282,8 @@ SOLUTION: Mapping[str, Scalar] = {**START, "micro_batches": 2, "tokens": 8192}
 
 
 def _challenge(inputs: Inputs, result: Result) -> Challenge:
-    own = result.runs[int(inputs.zero_stage)]
-    share = own.account.exposed / own.step
+    chosen = result.runs[int(inputs.zero_stage)]
+    share = chosen.account.exposed / chosen.step
     same = inputs.model == "llama-2-13b" and inputs.ranks == 16 and inputs.gpu == "h100"
     return Challenge(
         title="Challenge: the same batch, less waiting",

@@ -76,9 +76,9 @@ def _cells(
     sheet: Sheet, before: StepSnapshot | None, now: StepSnapshot, *, sharded: bool
 ) -> list[Shape]:
     shapes: list[Shape] = []
-    for rank, own in enumerate(now.ranks):
+    for rank, state in enumerate(now.ranks):
         for line, (name, _, _, power) in enumerate(LINES):
-            numbers = getattr(own, name)
+            numbers = getattr(state, name)
             old = getattr(before.ranks[rank], name) if before else numbers
             for column in range(sheet.ranks):
                 index = sheet.shown(column)
@@ -93,11 +93,11 @@ def _cells(
     return shapes
 
 
-def _gradient_look(now: StepSnapshot, own: bool, *, sharded: bool) -> str:
+def _gradient_look(now: StepSnapshot, owned: bool, *, sharded: bool) -> str:
     """Return how a gradient is drawn: not there yet, in use, or a part that was passed on."""
     if now.phase == "start":
         return "none"
-    used = now.phase == "backward" or not sharded or own
+    used = now.phase == "backward" or not sharded or owned
     return "held" if used else "old"
 
 
@@ -181,8 +181,8 @@ def _caption(now: StepSnapshot, sheet: Sheet, *, sharded: bool) -> Text:
 def _comparison(now: StepSnapshot, alone: Sequence[float]) -> Text:
     largest = max(
         abs((number or 0.0) - other)
-        for own in now.ranks
-        for number, other in zip(own.parameters, alone, strict=True)
+        for state in now.ranks
+        for number, other in zip(state.parameters, alone, strict=True)
     )
     # The last digits are the rounding of sums in another order, and not the same everywhere.
     how = typeset(
@@ -399,8 +399,8 @@ def _follow_table(inputs: Inputs, run: ZeroRecord) -> Table:
     backward, summed = by_phase["backward"], run.trace[2]
     last = run.trace[-1].ranks[0]
     rows = [
-        (f"gradient on GPU {rank}", _number_text(own.gradients[index]))
-        for rank, own in enumerate(backward.ranks)
+        (f"gradient on GPU {rank}", _number_text(state.gradients[index]))
+        for rank, state in enumerate(backward.ranks)
     ]
     rows += [
         ("their sum, on GPU 0", _number_text(summed.ranks[0].gradients[index])),

@@ -253,7 +253,7 @@ def search(inputs: Inputs) -> Slices[Result]:
     played = yield from compare_calibrated_in_slices(inputs.operation, cluster, size, rank)
     shown = inputs.algorithm if inputs.algorithm in played else next(iter(played))
     best = min(played, key=lambda name: played[name].timed.time)
-    own = played[shown]
+    chosen = played[shown]
     return Result(
         cluster=cluster,
         played=played,
@@ -268,11 +268,11 @@ def search(inputs: Inputs) -> Slices[Result]:
         port_bandwidth=topology.port,
         node_latency=topology.step_latency,
         network_latency=topology.network_latency,
-        time=own.timed.time,
-        latency=own.timed.latency,
-        added=own.timed.time - own.moving,
+        time=chosen.timed.time,
+        latency=chosen.timed.latency,
+        added=chosen.timed.time - chosen.moving,
         fastest=played[best].timed.time,
-        busy=link_utilization(own, size),
+        busy=link_utilization(chosen, size),
     )
 
 
@@ -470,17 +470,17 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 def _binding(present: Presenter, result: Result) -> Badge:
     """Return the kind of link that the shown algorithm waits for."""
-    own = result.played[result.shown]
-    if own.is_latency_bound:
+    chosen = result.played[result.shown]
+    if chosen.is_latency_bound:
         half = present.say("More than half of the time is latency: {latency} of {time}.")
         return Badge(text="Latency", sentence=half)
-    if any(link in own.timed.bottleneck for link, _ in result.cluster.topology.slow):
+    if any(link in chosen.timed.bottleneck for link, _ in result.cluster.topology.slow):
         return Badge(
             text="One slow port",
             sentence="The longest phase waits for port 2 of node 1, and everybody with it.",
             color="communication",
         )
-    name, sentence = _SENTENCES[next((k for k in _SENTENCES if k in own.waits_for), "port")]
+    name, sentence = _SENTENCES[next((k for k in _SENTENCES if k in chosen.waits_for), "port")]
     return Badge(text=name, sentence=sentence, color="communication")
 
 

@@ -110,13 +110,13 @@ def solve(inputs: Inputs) -> Result:
     """Return the distributions of all three routings."""
     flows = flows_of(inputs)
     by_routing = {name: last_flow_times(flows, name) for name in ROUTINGS}
-    own = by_routing[inputs.routing]
+    chosen = by_routing[inputs.routing]
     return Result(
         found=by_routing,
         grid=time_grid(),
-        slow=_slowdown(own),
-        rare=own.rare / own.even,
-        busiest=own.busiest / own.even,
+        slow=_slowdown(chosen),
+        rare=chosen.rare / chosen.even,
+        busiest=chosen.busiest / chosen.even,
         tail=tail_ratio(flows),
         trials=num_trials(flows.flows * flows.pieces),
         over_leaves=Lazy(partial(_slowdown_over_leaves, flows)),
@@ -186,8 +186,8 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
-    own = result.found[inputs.routing]
-    if own.busiest > 1.05 * own.even:
+    chosen = result.found[inputs.routing]
+    if chosen.busiest > 1.05 * chosen.even:
         return Badge(
             text="Collisions",
             sentence=present.say(
@@ -221,7 +221,7 @@ def _distribution_chart(inputs: Inputs, result: Result) -> Lines:
         grid[-1],
     )
     kept = [i for i, time in enumerate(grid) if 0.8 <= time <= max(4.0, last)]
-    own = result.found[inputs.routing]
+    chosen = result.found[inputs.routing]
     return Lines(
         title="Steps whose last flow is done",
         x=Axis(
@@ -243,7 +243,7 @@ def _distribution_chart(inputs: Inputs, result: Result) -> Lines:
             )
             for name in ROUTINGS
         ),
-        points=(Point(key="median", label="median", x=own.median, y=0.5),),
+        points=(Point(key="median", label="median", x=chosen.median, y=0.5),),
         caption="The solid curve is the one that you have chosen.",
     )
 

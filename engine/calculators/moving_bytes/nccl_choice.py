@@ -200,7 +200,9 @@ def _place(inputs: Inputs, nodes: Count) -> CollectivePlacement:
     per_node = min(inputs.gpus_per_node, probe.node.gpus_per_node)
     if per_node * nodes < 2:
         nodes = 2
-    return place_collective(inputs.machine, per_node * nodes, nodes, own=inputs.own_constants)
+    return place_collective(
+        inputs.machine, per_node * nodes, nodes, own_constants=inputs.own_constants
+    )
 
 
 LOW, HIGH = SMALLEST, LARGEST

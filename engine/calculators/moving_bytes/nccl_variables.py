@@ -69,7 +69,7 @@ def solve(inputs: Inputs) -> Result:
     card = VARIABLES[inputs.variable]
     node = place_collective(inputs.machine, 2).node
     ranks, own = node.gpus_per_node * inputs.nodes, inputs.own_constants
-    where = place_collective(inputs.machine, ranks, inputs.nodes, own=own)
+    where = place_collective(inputs.machine, ranks, inputs.nodes, own_constants=own)
     operation: Operation = "all_reduce"
     time = charged_time(operation, inputs.message, where)
     changed = float("inf")

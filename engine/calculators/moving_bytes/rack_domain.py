@@ -167,19 +167,19 @@ def solve(inputs: Inputs) -> Result:
         for size, run in jobs.items()
     }
     speeds = {size: bus_bandwidth(run) for size, run in jobs.items()}
-    own = int(inputs.domain)
-    step, whole = times[own].total, times[WHOLE].total
+    domain = int(inputs.domain)
+    step, whole = times[domain].total, times[WHOLE].total
     return Result(
-        evidence=evidence(jobs[own]),
+        evidence=evidence(jobs[domain]),
         times=times,
         speeds=speeds,
         changes=changes,
         step=step,
         whole=whole,
         slower=step / whole,
-        exchanged=times[own].expert_parallel,
+        exchanged=times[domain].expert_parallel,
         exchanged_whole=times[WHOLE].expert_parallel,
-        bus=speeds[own],
+        bus=speeds[domain],
         bus_whole=speeds[WHOLE],
         lost=1 - whole / step,
     )

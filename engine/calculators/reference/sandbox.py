@@ -379,7 +379,7 @@ def solve(inputs: Any) -> Result:  # noqa: ANN401 (the inputs are made above)
     """Return both plans, and the sequence of changes between them."""
     before, after = inputs_of(inputs, "A"), inputs_of(inputs, "B")
     first, second = _side(before), _side(after)
-    own, others = estimate(first.run), estimate(second.run)
+    estimated, others = estimate(first.run), estimate(second.run)
     low, high, _ = step_range(first.run, first.plan.step)
     other_low, other_high, _ = step_range(second.run, second.plan.step)
     return Result(
@@ -391,9 +391,9 @@ def solve(inputs: Any) -> Result:  # noqa: ANN401 (the inputs are made above)
         ratio=second.plan.step / first.plan.step,
         first_step=first.plan.step,
         second_step=second.plan.step,
-        first_rate=own["tokens_per_second_per_gpu"],
+        first_rate=estimated["tokens_per_second_per_gpu"],
         second_rate=others["tokens_per_second_per_gpu"],
-        first_mfu=own["mfu"],
+        first_mfu=estimated["mfu"],
         second_mfu=others["mfu"],
         first_held=first.plan.memory.total,
         second_held=second.plan.memory.total,

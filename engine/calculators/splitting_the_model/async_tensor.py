@@ -132,7 +132,7 @@ def run_of(inputs: Inputs) -> Run:
         int(inputs.ranks),
         inputs.tokens,
         overlap=inputs.pieces > 1,
-        own=inputs.own_constants,
+        own_constants=inputs.own_constants,
     )
 
 

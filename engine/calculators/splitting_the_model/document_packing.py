@@ -173,11 +173,11 @@ def _sequences(inputs: Inputs) -> PackedSequences:
 
 
 @lru_cache(maxsize=32)
-def _layer(model: str, ranks: Count, own: str) -> tuple[Seconds, Seconds]:
+def _layer(model: str, ranks: Count, own_constants: str) -> tuple[Seconds, Seconds]:
     """Return a layer without its attention, and the attention of a full causal mask, even."""
     job = ContextJob(
         model=MODELS[model],
-        cluster=cluster_of("dgx-h100", own),
+        cluster=cluster_of("dgx-h100", own_constants),
         plan=Plan(
             world_size=_TENSOR * ranks,
             tensor_parallel=_TENSOR,
@@ -273,14 +273,14 @@ def lengths(inputs: Inputs, result: Result) -> Lines:
 
 def work(result: Result) -> Bars:
     """Return the work of each GPU of the slowest sequence, over the mean of all GPUs."""
-    own = result.work[result.slowest]
+    pairs = result.work[result.slowest]
     return Bars(
         title="The GPUs of the slowest sequence",
         axis=Axis(
             label="pairs, over the mean of all GPUs",
             quantity=RATIO,
             low=0.0,
-            high=1.1 * max(1.0, *own),
+            high=1.1 * max(1.0, *pairs),
         ),
         bars=tuple(
             Bar(
@@ -288,7 +288,7 @@ def work(result: Result) -> Bars:
                 label=f"GPU {rank}",
                 segments=(Segment(key="work", label="attention", value=count, color="compute"),),
             )
-            for rank, count in enumerate(own)
+            for rank, count in enumerate(pairs)
         ),
         rules=(Rule(key="mean", label="mean of all", axis="x", at=1.0),),
         caption=say(

@@ -171,13 +171,13 @@ def _rank_groups(inputs: Inputs, result: Result) -> Table:
     """Return the groups of a GPU."""
     rows = []
     for name, _, groups in result.groups:
-        own = next(ranks for ranks in groups if result.rank in ranks)
-        nodes = len({rank // inputs.gpus_per_node for rank in own})
+        group = next(ranks for ranks in groups if result.rank in ranks)
+        nodes = len({rank // inputs.gpus_per_node for rank in group})
         rows.append(
             (
                 name,
-                _rank_list(own),
-                say("{n}", n=(own.index(result.rank), COUNT)),
+                _rank_list(group),
+                say("{n}", n=(group.index(result.rank), COUNT)),
                 "one node" if nodes == 1 else say("{n} nodes", n=(nodes, COUNT)),
             )
         )

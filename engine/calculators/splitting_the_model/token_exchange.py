@@ -112,10 +112,10 @@ def _cell(
 ) -> Iterable[Shape]:
     """Yield a cell and its number: own copies grey, others colored once they are sent."""
     stage, most = look
-    own = pair[0] == pair[1]
+    stays = pair[0] == pair[1]
     sent = stage in ("dispatch", "compute", "combine")
-    kind = "c-communication" if sent and not own else "c-activations"
-    strength = 0.12 + 0.7 * count / most if sent and not own else 0.1
+    kind = "c-communication" if sent and not stays else "c-activations"
+    strength = 0.12 + 0.7 * count / most if sent and not stays else 0.1
     links = f"rank:{pair[0]} rank:{pair[1]}"
     yield _rect(
         f"m{pair[0]}.{pair[1]}",

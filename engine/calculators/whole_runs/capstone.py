@@ -122,10 +122,10 @@ def solve(inputs: Inputs) -> Result:
 
 def search(inputs: Inputs) -> Slices[Result]:
     """Find every number of the page."""
-    own, chapter = _own_plan(inputs), CHAPTERS[inputs.chapter]
-    job, _, tokens = job_of_chapter(chapter, own)
-    best = yield from answer(inputs_of(chapter, own))
-    every = tuple(chapter_outcome(game_chapter, own) for game_chapter in CHAPTERS.values())
+    plan, chapter = _own_plan(inputs), CHAPTERS[inputs.chapter]
+    job, _, tokens = job_of_chapter(chapter, plan)
+    best = yield from answer(inputs_of(chapter, plan))
+    every = tuple(chapter_outcome(game_chapter, plan) for game_chapter in CHAPTERS.values())
     here = every[list(CHAPTERS).index(inputs.chapter)]
     return Result(
         found=best,
@@ -171,19 +171,21 @@ def _ranged_value(present: Presenter, name: str, evidence: Evidence | None) -> V
 
 
 def _outcome_verdict(result: Result) -> Badge:
-    own = result.own
-    if not own.time:
+    outcome = result.own
+    if not outcome.time:
         return Badge(
             text="It never starts", sentence=reason_text(result.found.why), color="communication"
         )
     numbers = {
-        "t": (own.time, SECONDS),
+        "t": (outcome.time, SECONDS),
         "d": (result.deadline, SECONDS),
         "b": (result.best_time, SECONDS),
     }
     sentence = say("{t}, with {d} to the deadline. The best plan would take {b}.", **numbers)
-    text = "Done in time" if own.reached else "Too late"
-    return Badge(text=text, sentence=sentence, color="compute" if own.reached else "communication")
+    text = "Done in time" if outcome.reached else "Too late"
+    return Badge(
+        text=text, sentence=sentence, color="compute" if outcome.reached else "communication"
+    )
 
 
 def _chapters(result: Result) -> Table:

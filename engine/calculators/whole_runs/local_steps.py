@@ -163,8 +163,8 @@ def solve(inputs: Inputs) -> Result:
 def search(inputs: Inputs) -> Slices[Result]:
     """Find every number of the page."""
     tiny_every = yield from partial_progress(start_training(1, "mean").rest(), 0, 2)
-    own = start_training(min(inputs.inner_steps, STEPS), inputs.outer)
-    return _make_result(inputs, (yield from partial_progress(own.rest(), 1, 2)), tiny_every)
+    training = start_training(min(inputs.inner_steps, STEPS), inputs.outer)
+    return _make_result(inputs, (yield from partial_progress(training.rest(), 1, 2)), tiny_every)
 
 
 def _make_result(

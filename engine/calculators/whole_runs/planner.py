@@ -89,16 +89,16 @@ def views(inputs: Inputs, result: Answer) -> Views:
     # A number says so where there is nothing that it could tell.
     best: dict[str, Any] = {} if result.best else {"note": "no plan fits: no step runs"}
     why = _NOT_RUN.get(result.why.verdict)
-    own: dict[str, Any] = {"note": why} if why else {}
+    note: dict[str, Any] = {"note": why} if why else {}
     return {
         "step": present.value("step", assumes=result.known, **best),
         "best": pictures.best_plan_badge(result),
         "versus": pictures.step_comparison(result),
         "why": pictures.plan_verdict(result),
-        "own_step": present.value("own_step", **own)
-        if own
+        "own_step": present.value("own_step", **note)
+        if note
         else value_with_range(present, "own_step", result.own_evidence),
-        **{name: present.value(name, **own) for name in ("slower", "own_held")},
+        **{name: present.value(name, **note) for name in ("slower", "own_held")},
         **{
             name: present.value(name, **best)
             for name in ("rate", "days", "in_the_end", "cost", "held")

@@ -280,17 +280,21 @@ def _recorder_row(outcome: JobOutcome, rank: Count, state: GroupState) -> tuple[
 
 
 def _ras(outcome: JobOutcome) -> Code:
-    works = [work for own in outcome.works for work in own if work.issued <= outcome.end]
+    works = [
+        work for rank_works in outcome.works for work in rank_works if work.issued <= outcome.end
+    ]
     groups = dict.fromkeys(work.operation.group for work in works)
     head, body = [], []
     for number, group in enumerate(groups):
         problems = list(_ras_problems(outcome, group))
         errors = [words for words in ("INCOMPLETE", "MISMATCH")
-                  if any(found.startswith(words) for found in problems)]  # fmt: skip
+                  if any(problem.startswith(words) for problem in problems)]  # fmt: skip
         present = RANKS - len(outcome.dead)
         head.append(f"{number:>6}{1:>10}{1:>10}{present:>10}{8:>10}{8:>10}{'RUNNING':>10}  "
                     f"{','.join(errors) or 'OK'}")  # fmt: skip
-        body += [f"#{number}-0 ({0xCF264AF53EDBE986 + number:016x}) {found}" for found in problems]
+        body += [
+            f"#{number}-0 ({0xCF264AF53EDBE986 + number:016x}) {problem}" for problem in problems
+        ]
     text = (
         " Group     Comms     Nodes     Ranks     Ranks     Ranks    Status  Errors\n"
         "     #  in group  per comm  per node  per comm  in group\n" + "\n".join(head)

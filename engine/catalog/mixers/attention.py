@@ -103,8 +103,8 @@ class Attending:
             return attention + more
         saved = model.num_key_value_heads * value_head_size(model) / sizes[2]
         kept = (
-            replace(one, n=one.n - saved) if one.name == "query_key_value" else one
-            for one in attention
+            replace(product, n=product.n - saved) if product.name == "query_key_value" else product
+            for product in attention
         )
         return (*kept, *more)
 

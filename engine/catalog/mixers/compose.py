@@ -48,12 +48,12 @@ def composed_model(model: Model, counts: Mapping[str, Count], window: Tokens) ->
         counts: parts of "full", "windowed", "chosen" and "linear" layers.
         window: tokens of a windowed layer.
     """
-    own = mixer_counts(model)
+    model_counts = mixer_counts(model)
     letters = layer_letters(model)
     if not any(counts.values()):
         counts = {"full": 1, "windowed": 0, "chosen": 0, "linear": 0}
-    total, published = sum(counts.values()), sum(own.values())
-    if any(counts[kind] * published != own[kind] * total for kind in own):
+    total, published = sum(counts.values()), sum(model_counts.values())
+    if any(counts[kind] * published != model_counts[kind] * total for kind in model_counts):
         mixer_layers = [layer for layer, letter in enumerate(letters) if letter not in ALONE]
         mixers = _spread(counts, len(mixer_layers), linear_letter(model))
         order = list(letters)

@@ -102,13 +102,13 @@ class Compressed:
 
     def keys(self, length: Tokens) -> Tokens:
         """Return the keys that a query sees in the mean: of its window, and compressed ones."""
-        own = seen_keys(length, self.window)
+        window_keys = seen_keys(length, self.window)
         if not self.ratio:
-            return own
+            return window_keys
         if self.ratio != CHOSEN_FROM:
-            return own + length / self.ratio / 2
+            return window_keys + length / self.ratio / 2
         most = min(self.index_tokens, length / self.ratio)
-        return own + most * (1 - most * self.ratio / (2 * length))
+        return window_keys + most * (1 - most * self.ratio / (2 * length))
 
     def _index_pairs(self, length: Tokens) -> Tokens:
         """Return the compressed keys that the indexer scores for a query, in the mean."""

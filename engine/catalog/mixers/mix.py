@@ -210,13 +210,13 @@ def _kind(model: Model, sizes: LayerSizes, letter: str, sparse: bool, *, alone: 
     if alone and letter != "-":
         changes["ffn_hidden_size"] = 0
     if letter == "W":
-        own = {
+        sizes_of_kind = {
             "num_attention_heads": sizes.window_query_heads,
             "num_key_value_heads": sizes.window_key_value_heads,
             "head_size": sizes.window_head_size,
             "value_head_size": sizes.window_value_head_size,
         }
-        changes |= {key: size for key, size in own.items() if size}
+        changes |= {key: size for key, size in sizes_of_kind.items() if size}
     return replace(
         model,
         num_layers=1,

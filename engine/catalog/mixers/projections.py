@@ -26,11 +26,11 @@ def matrix_products(
     `sizes` are the tokens of the rank, those of its own, and the ranks of tensor parallelism. What
     no rank splits runs on a rank's own tokens, where sequence parallelism gives it some.
     """
-    tokens, own, tensor = sizes
+    tokens, own_tokens, tensor = sizes
     return tuple(
         make(
             name=name,
-            m=own if split is None else tokens,
+            m=own_tokens if split is None else tokens,
             n=rows / tensor if split else rows,
             k=columns / tensor if split is False else columns,
         )

@@ -67,10 +67,10 @@ def report_markdown(imported: ImportedRun, estimated: RunEstimate | None) -> str
 
 
 def _answers(estimated: RunEstimate) -> tuple[str, ...]:
-    said = estimated.estimate
-    low, high = said["step_time_low"], said["step_time_high"]
+    result = estimated.estimate
+    low, high = result["step_time_low"], result["step_time_high"]
     sizes = {
-        name: format_value(said[f"memory_{name}"], BYTES, DEFAULT)
+        name: format_value(result[f"memory_{name}"], BYTES, DEFAULT)
         for name in ("allocated", "reserved", "process")
     }
     return (

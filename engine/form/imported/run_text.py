@@ -16,13 +16,13 @@ def parse_job_text(
     model: str = AS_SAID,
     node: str = "dgx-h100",
     gpus: int = 0,
-    own: str = "",
+    own_constants: str = "",
     leave_out: bool = False,
 ) -> ImportedRun:
     """Return the job in a text; model, machines and GPUs are its defaults.
 
-    `own` are constants that the reader measured on the machines; `leave_out` says that texts which
-    no reader takes may stay unread.
+    `own_constants` are constants that the reader measured on the machines; `leave_out` says that
+    texts which no reader takes may stay unread.
     """
     machine = NODES[node]
     cluster: dict[str, object] = {
@@ -36,7 +36,7 @@ def parse_job_text(
         model=known, cluster=cluster, world_size=gpus, leave_out=("all",) if leave_out else ()
     )
     job = import_run(text, defaults)
-    if job.run is None or not own:
+    if job.run is None or not own_constants:
         return job
-    cluster_of_run = replace(job.run.cluster, own=parse_constants(own))
+    cluster_of_run = replace(job.run.cluster, own=parse_constants(own_constants))
     return replace(job, run=replace(job.run, cluster=cluster_of_run))

@@ -36,8 +36,8 @@ def lines_table(text: str, imported: ImportedRun) -> Table:
     rows: list[tuple[Cell, ...]] = []
     counts = dict.fromkeys(OUTCOMES, 0)
     for number, line in enumerate(text.splitlines(), 1):
-        said = line.strip()
-        if not said or (said.startswith(_COMMENTS) and number not in by_line):
+        line_text = line.strip()
+        if not line_text or (line_text.startswith(_COMMENTS) and number not in by_line):
             continue
         kind, why = _outcome(by_line.get(number, ()), number in unread)
         counts[kind] += 1

@@ -85,15 +85,15 @@ def best_by_model(
 
 
 def _best_of(
-    jobs: list[PlanningJob], tokens: float, own: PlanningJob, known: Candidate | None
+    jobs: list[PlanningJob], tokens: float, asked: PlanningJob, known: Candidate | None
 ) -> Slices[tuple[SizedPlan, ...]]:
-    """Return the best plans of jobs that have one; that of the `own` job may be known."""
+    """Return the best plans of jobs that have one; that of the `asked` job may be known."""
     plans = []
     for done, job in enumerate(jobs):
-        best = known if job == own else None
+        best = known if job == asked else None
         if best is None:
-            found = yield from partial_progress(search_plans(job, 1), done, len(jobs))
-            best = found.best[0] if found.best else None
+            result = yield from partial_progress(search_plans(job, 1), done, len(jobs))
+            best = result.best[0] if result.best else None
         if best:
             steps = steps_time(job, tokens, best.step)
             end = in_the_end(steps)[1]

@@ -196,10 +196,10 @@ def _whole_run(tokens: float, run: Run | None, step: Seconds) -> Seconds:
 def answer(inputs: Inputs) -> Slices[Answer]:
     """Return the planner's result for a job and the reader's plan."""
     job, tokens = job_of(inputs), inputs.tokens
-    own = own_run(inputs, job)
+    reader_run = own_run(inputs, job)
     shapes, search = yield from _shared_search(replace(inputs, **_OWN)).rest()
     best = search.best[0] if search.best else None
-    why = why_not(job, own, best)
+    why = why_not(job, reader_run, best)
     step = best.step if best else 0.0
     run = candidate_run(job, best.plan, best.training) if best else None
     low, high = step_range(run, step)[:2] if run else (0.0, 0.0)
@@ -211,8 +211,8 @@ def answer(inputs: Inputs) -> Slices[Answer]:
         job=job,
         shapes=shapes,
         found=search,
-        own=own,
-        own_evidence=evidence(own),
+        own=reader_run,
+        own_evidence=evidence(reader_run),
         why=why,
         run=run,
         evidence=evidence(run) if run else None,

@@ -158,10 +158,10 @@ def splits_heatmap(answer: Answer) -> Slices[Heatmap]:
 
 def _own_split(answer: Answer, tensors: Sequence[int], stages: Sequence[int]) -> tuple[Point, ...]:
     """Return the cell of the reader's tensor and pipeline parallelism, if it is on the map."""
-    own = answer.own.plan
-    if own.tensor_parallel not in tensors or own.pipeline_parallel not in stages:
+    plan = answer.own.plan
+    if plan.tensor_parallel not in tensors or plan.pipeline_parallel not in stages:
         return ()
-    x, y = tensors.index(own.tensor_parallel), stages.index(own.pipeline_parallel)
+    x, y = tensors.index(plan.tensor_parallel), stages.index(plan.pipeline_parallel)
     return (Point(key="own", label="framed: your split", x=x, y=y, color="ink"),)
 
 
@@ -171,9 +171,9 @@ def memory_frontier(answer: Answer) -> Slices[Lines]:
     x = tuple(candidate.memory.total for candidate in reversed(front))
     y = tuple(answer.step / candidate.step for candidate in reversed(front))
     points = [_point(answer, "best", "best", answer.best)] if answer.best else []
-    own = answer.why.plan
-    if own:
-        points.append(_point(answer, "own", "yours", own))
+    plan = answer.why.plan
+    if plan:
+        points.append(_point(answer, "own", "yours", plan))
     most = max((*x, answer.room, answer.own_held))
     fastest = max((*y, *(point.y for point in points), 1.0))
     return Lines(

@@ -73,21 +73,21 @@ class Outcome:
     reached: bool
 
 
-def inputs_of(chapter: Chapter, own: Mapping[str, Any]) -> Inputs:
+def inputs_of(chapter: Chapter, own_plan: Mapping[str, Any]) -> Inputs:
     """Return the planner's inputs of a chapter, with a plan."""
-    return replace(Inputs(), **{**chapter.settings, **own})
+    return replace(Inputs(), **{**chapter.settings, **own_plan})
 
 
-def job_of_chapter(chapter: Chapter, own: Mapping[str, Any]) -> tuple[PlanningJob, Run, float]:
+def job_of_chapter(chapter: Chapter, own_plan: Mapping[str, Any]) -> tuple[PlanningJob, Run, float]:
     """Return the job of a chapter, the plan as its run, and the tokens of the whole run."""
-    inputs = inputs_of(chapter, own)
+    inputs = inputs_of(chapter, own_plan)
     job = job_of(inputs)
     return job, own_run(inputs, job), inputs.tokens
 
 
-def chapter_outcome(chapter: Chapter, own: Mapping[str, Any]) -> Outcome:
+def chapter_outcome(chapter: Chapter, own_plan: Mapping[str, Any]) -> Outcome:
     """Return the result of a plan in a chapter, with a twentieth of the memory kept free."""
-    job, run, tokens = job_of_chapter(chapter, own)
+    job, run, tokens = job_of_chapter(chapter, own_plan)
     if indivisible_sizes(run.model, run.plan, run.training) or problems(
         run.model, run.cluster, run.plan, run.training
     ):

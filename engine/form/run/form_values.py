@@ -62,8 +62,8 @@ def fits_form(run: Run) -> bool:
     plan, training = run.plan, run.training
     named = any(model == run.model for model in MODELS.values())
     gpu = run.cluster.gpu
-    own = gpu.name == OWN_NAME and "fp4" not in gpu.peak and gpu.pcie == RANGES["pcie"][2]
-    sold = own or gpu == LIMITED_GPU or any(gpu == known for known in ACCELERATORS.values())
+    readers_gpu = gpu.name == OWN_NAME and "fp4" not in gpu.peak and gpu.pcie == RANGES["pcie"][2]
+    sold = readers_gpu or gpu == LIMITED_GPU or any(gpu == known for known in ACCELERATORS.values())
     latent = run.model.attention == "mla" and not named
     unsaid = training.recompute_modules or not training.even_routing or training.fused_norms
     unsaid = unsaid or training.lora_layers != "attention" or run.model.mix

@@ -30,7 +30,7 @@ knob_fields = attrgetter("model", "gpu", "ranks", "tokens", "port", "own_constan
 
 
 def knob_job(
-    model: str, gpu: str, ranks: Count, tokens: Count, port: Bandwidth, own: str = ""
+    model: str, gpu: str, ranks: Count, tokens: Count, port: Bandwidth, own_constants: str = ""
 ) -> ShardedSetting:
     """Return a fully sharded job of DeepSpeed: one micro-batch."""
     return ShardedSetting(
@@ -40,5 +40,5 @@ def knob_job(
         tokens=tokens,
         port=port,
         framework="deepspeed",
-        own=own,
+        own=own_constants,
     )

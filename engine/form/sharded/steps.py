@@ -128,9 +128,9 @@ def solve_step(
     """Return the step of stage 2 or 3."""
     most = min(micro, 8 // ranks)
     record = sharded_record(ranks, zero_stage, most, reshard=reshard)
-    own = record.held
+    resident = record.held
     memory = tuple(
-        own + HALF * _temporary_numbers(snapshot, zero_stage) for snapshot in record.trace
+        resident + HALF * _temporary_numbers(snapshot, zero_stage) for snapshot in record.trace
     )
     plain = sharded_states(SIZE, MIXED_PRECISION, 0, 1).total
     whole = SIZE * HALF
@@ -140,7 +140,7 @@ def solve_step(
     return Result(
         found=record,
         step=Step(trace=record.trace, memory=memory, whole=plain, place=number - 1, off=record.off),
-        held=own,
+        held=resident,
         peak=max(memory),
         held_formula=sharded_states(SIZE, MIXED_PRECISION, zero_stage, ranks).total,
         shares_parameters=ranks if zero_stage == 3 else 1,

@@ -143,8 +143,8 @@ def _note(setting: Setting, name: str, draft: RunDraft) -> None:
     if number is None and name in ("gres", "CUDA_VISIBLE_DEVICES", "gpus"):
         draft.report(setting, "not known", "no count of GPUs")
     elif number is None:
-        said = f"{shorten(setting.value)} is no whole number"
-        draft.report(setting, "not known", said)
+        reason = f"{shorten(setting.value)} is no whole number"
+        draft.report(setting, "not known", reason)
         draft.warnings.append(
             f"{shorten(setting.key)} (line {setting.line}) is {shorten(setting.value)}, which the "
             "text does not say"
@@ -225,13 +225,13 @@ def finish_launch(draft: RunDraft, gpus_per_node: int, gpu: str = "", *, asked: 
     facts: list[_Fact] = draft.notes.pop("launch", [])
     variable = next((fact for fact in facts if fact.key == "WORLD_SIZE"), None)
     facts = [fact for fact in facts if fact.key != "WORLD_SIZE"]
-    own = draft.notes.get("nodes"), draft.notes.get("per_node")
+    noted = draft.notes.get("nodes"), draft.notes.get("per_node")
     actors = [fact for fact in facts if "actor" in fact.key]
     # What a trainer's own keys say goes before the commands that prepare its nodes.
-    facts = [] if all(own) else actors or facts
-    said = {kind: _decide(kind, facts, draft) for kind in _MEANINGS}
-    nodes, per_node, total = said["nodes"], said["per_node"], said["total"]
-    nodes, per_node = nodes or own[0], per_node or own[1]
+    facts = [] if all(noted) else actors or facts
+    decided = {kind: _decide(kind, facts, draft) for kind in _MEANINGS}
+    nodes, per_node, total = decided["nodes"], decided["per_node"], decided["total"]
+    nodes, per_node = nodes or noted[0], per_node or noted[1]
     if variable and not total:
         nodes, total = _read_variable(variable, nodes, per_node, draft)
     if per_node:
@@ -255,8 +255,8 @@ def finish_launch(draft: RunDraft, gpus_per_node: int, gpu: str = "", *, asked: 
 
 def _refuse_other_work(draft: RunDraft) -> None:
     """Refuse a script whose only programs evaluate, write or serve."""
-    said = draft.notes.get("programs", {})
-    programs = {name: line for name, line in said.items() if name not in LAUNCHERS}
+    named_programs = draft.notes.get("programs", {})
+    programs = {name: line for name, line in named_programs.items() if name not in LAUNCHERS}
     if programs and all(trains_nothing(name) for name in programs):
         name, line = next(iter(programs.items()))
         draft.contradictions.append(f"line {line}: {shorten(name)}: the text trains nothing")
@@ -272,8 +272,8 @@ def _read_variable(
             draft.warnings.append(f"WORLD_SIZE (line {fact.line}) is {number}; flags say otherwise")
         return nodes, None
     if per_node and (number < per_node or number % per_node):
-        said = f"WORLD_SIZE (line {fact.line}) is {number}, with {per_node} processes on a node"
-        draft.warnings.append(f"{said}: taken for the number of nodes")
+        reason = f"WORLD_SIZE (line {fact.line}) is {number}, with {per_node} processes on a node"
+        draft.warnings.append(f"{reason}: taken for the number of nodes")
         return number, None
     if number == 1:
         draft.warnings.append(f"WORLD_SIZE (line {fact.line}) is 1 unless a cluster sets it")
@@ -303,11 +303,13 @@ def _compare_machines(draft: RunDraft, gpu: str) -> None:
 
 def _compare_total(total: int, draft: RunDraft) -> None:
     """Let accelerate's command go before its file; of other texts tell that they disagree."""
-    said = draft.values.get("parallelism.world_size", total)
-    if said != total and "accelerate YAML" in draft.dialects:
+    world_size = draft.values.get("parallelism.world_size", total)
+    if world_size != total and "accelerate YAML" in draft.dialects:
         del draft.values["parallelism.world_size"]
-    elif said != total:
-        draft.contradictions.append(f"{total} processes are launched, and a text says {said} GPUs")
+    elif world_size != total:
+        draft.contradictions.append(
+            f"{total} processes are launched, and a text says {world_size} GPUs"
+        )
 
 
 def _decide(kind: str, facts: Sequence[_Fact], draft: RunDraft) -> int | None:

@@ -66,8 +66,8 @@ _PATTERNS = tuple(
 def name_format(text: str) -> str:
     """Return which format a text is in that is not read, and why; empty if none is seen."""
     for name, why, patterns in _PATTERNS:
-        own = len({match[0] for match in patterns[0].finditer(text)})
-        others = len({match[0] for one in patterns[1:] for match in one.finditer(text)})
-        if own + others > 1 and (own or name == "MaxText"):
+        of_format = len({match[0] for match in patterns[0].finditer(text)})
+        others = len({match[0] for pattern in patterns[1:] for match in pattern.finditer(text)})
+        if of_format + others > 1 and (of_format or name == "MaxText"):
             return f"{name} is not read" + (f": {why}" if why else "")
     return ""

@@ -120,8 +120,8 @@ TABLE = KeyTable(
 
 
 def _is_kernel(key: str) -> bool:
-    own = ("_", "is_", "flex_", "no_rope", "z_loss", "pretraining_tp")
-    return key.removeprefix(_MODEL).startswith(own)
+    prefixes = ("_", "is_", "flex_", "no_rope", "z_loss", "pretraining_tp")
+    return key.removeprefix(_MODEL).startswith(prefixes)
 
 
 def import_nanotron(settings: list[Setting], draft: RunDraft) -> None:
@@ -139,7 +139,11 @@ def import_nanotron(settings: list[Setting], draft: RunDraft) -> None:
             model.append(Setting(key=inner, value=setting.value, line=setting.line))
     if model:
         tree: dict[str, Any] = {"model_type": "llama"}
-        tree |= {one.key: one.value for one in model if "." not in one.key}
+        tree |= {
+            model_setting.key: model_setting.value
+            for model_setting in model
+            if "." not in model_setting.key
+        }
         import_hugging_face(tree, model, draft)
 
 
@@ -151,8 +155,8 @@ def finish_nanotron(draft: RunDraft) -> None:
             draft.contradictions.append(f"nanotron needs {name}, and the text does not say it")
             return
     if notes.get("ep", 1) > 1:
-        said = "parallelism.expert_parallel_size is {}: nanotron's experts are not read here"
-        draft.contradictions.append(said.format(notes["ep"]))
+        message = "parallelism.expert_parallel_size is {}: nanotron's experts are not read here"
+        draft.contradictions.append(message.format(notes["ep"]))
         return
     degrees = {"tp": "tensor", "pp": "pipeline", "cp": "context"}
     for name, axis in degrees.items():

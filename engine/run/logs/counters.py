@@ -216,9 +216,9 @@ class _Reader:
         """Take a counter of a port that its own line names, among others."""
         name, value = pair
         open_ones = (
-            own
-            for own in reversed(self.snapshots[-256:])
-            if (own.kind, own.port, own.clock) == (kind, port, self._clock)
+            earlier
+            for earlier in reversed(self.snapshots[-256:])
+            if (earlier.kind, earlier.port, earlier.clock) == (kind, port, self._clock)
         )
         snapshot = next(open_ones, None)
         if snapshot is None or name in snapshot.values:

@@ -97,18 +97,18 @@ def cluster_wires(
     ports_per_node: Count,
     port: Bandwidth,
     latency: Seconds = INFINIBAND.step,
-    own: OwnConstants | None = None,
+    own_constants: OwnConstants | None = None,
 ) -> ClusterWires:
     """Return the machine of an all-reduce: `gpus_per_node` GPUs share the scale-up links.
 
-    `own` are constants that were measured on it, in place of the catalog's.
+    `own_constants` are constants that were measured on it, in place of the catalog's.
     """
     cluster = Cluster(
         gpu=gpu,
         gpus_per_node=gpus_per_node,
         nics_per_node=ports_per_node,
         nic_bandwidth=port,
-        own=own,
+        own=own_constants,
     )
     return ClusterWires(
         rank=replace(collective_rank(cluster, latency), domain=gpus_per_node),

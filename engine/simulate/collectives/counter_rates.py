@@ -156,12 +156,14 @@ def _compare_readings(
     growths = tuple(_counter_growths(first, last, time, table))
     sent, received = (_data_rate(growths, sends=sends) for sends in (True, False))
     paused, pauses = (_longest_share(growths, says) for says in (PAUSED, PAUSES))
-    corrected = sum(own.rate or 0.0 for own in growths if own.says == CORRECTED) / line_rate / 8
-    unknown = tuple(own.name for own in growths if own.counter is None and own.grown)
-    full = tuple(own.name for own in growths if own.counter and own.odd == "full")
+    corrected = (
+        sum(growth.rate or 0.0 for growth in growths if growth.says == CORRECTED) / line_rate / 8
+    )
+    unknown = tuple(growth.name for growth in growths if growth.counter is None and growth.grown)
+    full = tuple(growth.name for growth in growths if growth.counter and growth.odd == "full")
     shares = paused, pauses, sent / line_rate, received / line_rate
     verdict = _verdict(growths, shares, corrected)
-    seen = any(own.counter and own.counter.says in _AGAINST for own in growths)
+    seen = any(growth.counter and growth.counter.says in _AGAINST for growth in growths)
     if verdict in (MARKED, "busy", "idle") and (unknown or full or not seen):
         verdict = UNKNOWN
     return PortReadings(
@@ -255,7 +257,7 @@ def _mild_verdict(
         return STALLED
     if corrected >= CORRECTED_LIMIT:
         return CORRECTED
-    timed = any(own.counter and own.counter.says in (PAUSED, PAUSES) for own in growths)
+    timed = any(other.counter and other.counter.says in (PAUSED, PAUSES) for other in growths)
     if MODULE in reported or (FRAMES in reported and not timed):
         return MODULE if MODULE in reported else FRAMES
     for says in (MARKED, WAITS):

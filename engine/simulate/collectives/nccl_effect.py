@@ -53,7 +53,7 @@ class CollectivePlacement:
 
 
 def place_collective(
-    machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0, own: str = ""
+    machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0, own_constants: str = ""
 ) -> CollectivePlacement:
     """Return the placement of a collective of `ranks` ranks; 0 nodes: as few as possible.
 
@@ -62,11 +62,11 @@ def place_collective(
         ranks: one to a GPU.
         nodes: that they spread over, evenly.
         ports: of each node that NCCL uses; 0: all.
-        own: text of constants that were measured there; empty: the catalog's.
+        own_constants: text of constants that were measured there; empty: the catalog's.
     """
     node = NODES[machine]
     gpu = ACCELERATORS[node.gpu]
-    cluster = replace(cluster_of(machine, own), nics_per_node=ports or node.nics_per_node)
+    cluster = replace(cluster_of(machine, own_constants), nics_per_node=ports or node.nics_per_node)
     rank = collective_rank(cluster)
     group = rank_group(rank, ranks, 1)
     if nodes and nodes != group.nodes:
@@ -79,7 +79,9 @@ def place_collective(
         share = -(-ranks // group.nodes) / node.gpus_per_node
         line = min(line, cluster.nics_per_node * cluster.nic_bandwidth * share)
     pcie = gpu.pcie if gpu.host_link == "PCIe" else 0.0
-    return CollectivePlacement(rank=rank, group=group, node=node, line=line, pcie=pcie, own=own)
+    return CollectivePlacement(
+        rank=rank, group=group, node=node, line=line, pcie=pcie, own=own_constants
+    )
 
 
 def algorithm_times(
@@ -219,7 +221,9 @@ def _changed_placement(
     """Return the placement of the same ranks on other links or fewer ports."""
     group, ports = placement.group, placement.node.nics_per_node
     if key == "trays":
-        return place_collective(machine, group.ranks, _trays(placement), own=placement.own)
+        return place_collective(
+            machine, group.ranks, _trays(placement), own_constants=placement.own
+        )
     if key in ("half_ports", "one_port"):
         num_ports = max(1, ports // 2) if key == "half_ports" else 1
         return place_collective(machine, group.ranks, group.nodes, num_ports, placement.own)

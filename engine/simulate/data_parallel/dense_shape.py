@@ -25,7 +25,7 @@ def dense_shape(parameters: Parameters) -> Model:
     than half a column of it in each layer. Farther than a factor of two from any Llama, the width
     changes too, as the cube root of the parameters.
     """
-    nearest = min((MODELS[key] for key in _LLAMAS), key=lambda one: _distance(one, parameters))
+    nearest = min((MODELS[key] for key in _LLAMAS), key=lambda model: _distance(model, parameters))
     base = nearest
     if _distance(nearest, parameters) > math.log(_AS_WIDE):
         base = _as_wide_as(nearest, parameters)

@@ -35,8 +35,8 @@ class ParameterTensor:
     @property
     def title(self) -> str:
         """Name of the tensor in a sentence."""
-        own = self.name in (EMBEDDING, NORM, OUTPUT)
-        return self.name if own else f"layer {self.layer} {self.name}"
+        outside_layers = self.name in (EMBEDDING, NORM, OUTPUT)
+        return self.name if outside_layers else f"layer {self.layer} {self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def registration_order(model: Model) -> tuple[ParameterTensor, ...]:
     names = ("gate_proj", "up_proj", "down_proj") if model.mlp == "swiglu" else ("up", "down")
     shapes: dict[str, Parameters] = {"q_proj": query, "k_proj": shared, "v_proj": shared}
     shapes |= {"o_proj": query, **dict.fromkeys(names, wide), "norm 1": norm, "norm 2": norm}
-    own = [
+    layer_tensors = [
         ParameterTensor(name=name, layer=layer, parameters=float(size), work=float(size))
         for layer in range(1, layers + 1)
         for name, size in shapes.items()
@@ -84,7 +84,11 @@ def registration_order(model: Model) -> tuple[ParameterTensor, ...]:
     ends = [ParameterTensor(name=NORM, layer=layers + 1, parameters=float(norm), work=float(norm))]
     if not model.tied_embeddings:
         ends.append(ParameterTensor(name=OUTPUT, layer=layers + 1, parameters=table, work=table))
-    return (ParameterTensor(name=EMBEDDING, layer=0, parameters=table, work=0.0), *own, *ends)
+    return (
+        ParameterTensor(name=EMBEDDING, layer=0, parameters=table, work=0.0),
+        *layer_tensors,
+        *ends,
+    )
 
 
 def backward_order(model: Model) -> tuple[ParameterTensor, ...]:

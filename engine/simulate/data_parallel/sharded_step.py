@@ -381,9 +381,9 @@ def _memory_timeline(
             kept = unit * base.work.element / base.work.again.ranks if base.work.again else 0.0
             events.append((by_key[use].end, kept if name[0] == "F" else -kept))
         if key[0] == "B" and ":" not in key and zero_stage >= 2 and base.work.data.ranks > 1:
-            own = by_key.get(f"{key}:gradients")
+            reduction = by_key.get(f"{key}:gradients")
             at = bisect_left(ends, span.end)
-            done = own.end if own else ends[at] if at < len(ends) else span.end
+            done = reduction.end if reduction else ends[at] if at < len(ends) else span.end
             events.append((span.start, unit * base.work.gradient))
             events.append((done, -unit * base.work.gradient))
     timeline: dict[Seconds, Bytes] = {}

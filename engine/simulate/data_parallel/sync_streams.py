@@ -96,9 +96,13 @@ class SyncJob:
 
 @lru_cache(maxsize=256)
 def _wires(
-    gpu: str, machine: tuple[Count, Count, Count], port: Bandwidth, latency: Seconds, own: str
+    gpu: str,
+    machine: tuple[Count, Count, Count],
+    port: Bandwidth,
+    latency: Seconds,
+    own_constants: str,
 ) -> ClusterWires:
-    return cluster_wires(GPUS[gpu], *machine, port, latency, parse_constants(own))
+    return cluster_wires(GPUS[gpu], *machine, port, latency, parse_constants(own_constants))
 
 
 @record
@@ -442,4 +446,7 @@ def _cut(span: SyncSpan, end: Seconds) -> Iterator[SyncSpan]:
 def _mirrored(spans: list[SyncSpan]) -> list[SyncSpan]:
     """Return spans played backwards: gathers in front of the pass that needs them."""
     end = max(span.end for span in spans)
-    return [replace(one, start=end - one.end, end=end - one.start) for one in reversed(spans)]
+    return [
+        replace(forward, start=end - forward.end, end=end - forward.start)
+        for forward in reversed(spans)
+    ]

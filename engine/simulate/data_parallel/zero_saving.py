@@ -51,12 +51,12 @@ def rank_bytes_sent(job: ZeroJob, stage: Count, num_microbatches: Count) -> Byte
 
 def stage_sharding(job: ZeroJob, stage: Count) -> StageSharding:
     """Return state bytes and traffic of a ZeRO stage."""
-    own, plain = (
+    sent, plain = (
         rank_bytes_sent(job, zero_stage, job.num_microbatches) for zero_stage in (stage, 0)
     )
     return StageSharding(
         states=sharded_states(job.parameters, job.types, stage, job.ranks),
         saving=zero_saving(job.types, stage, job.ranks),
-        sent=own,
-        extra=own / plain if plain else 1.0,
+        sent=sent,
+        extra=sent / plain if plain else 1.0,
     )

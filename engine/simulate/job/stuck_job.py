@@ -163,12 +163,17 @@ def simulate_job(
     dead = frozenset(n for n, rank in enumerate(ranks) if _is_dead(rank))
     late = [
         (work.issued + timeout, number)
-        for number, own in enumerate(works)
-        for work in own
+        for number, rank_works in enumerate(works)
+        for work in rank_works
         if number not in dead and work.end - work.issued > timeout
     ]
     fired, first = min(late, default=(inf, None))
-    ends = [work.end for own in works for work in own if work.end <= fired and work.end < inf]
+    ends = [
+        work.end
+        for rank_works in works
+        for work in rank_works
+        if work.end <= fired and work.end < inf
+    ]
     return JobOutcome(
         hosts=tuple(tuple(rank.hosts) for rank in ranks),
         works=works,

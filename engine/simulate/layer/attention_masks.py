@@ -138,13 +138,13 @@ def even_ring_work(layout: Layout, world_size: Count, half: Count) -> tuple[Pair
     first, second = (
         rank_tokens(layout, world_size, rank, tokens) for rank in (0, min(1, world_size - 1))
     )
-    own, earlier, later = (
+    diagonal, earlier, later = (
         sum(visible_pairs(q, k) for q in queries for k in keys)
         for queries, keys in ((first, first), (second, first), (first, second))
     )
     steps = range(1, world_size)
     return (
-        (own,) * world_size,
+        (diagonal,) * world_size,
         *((later,) * step + (earlier,) * (world_size - step) for step in steps),
     )
 

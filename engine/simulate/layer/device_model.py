@@ -119,10 +119,10 @@ def rank_rates(
 
 
 def _measured_pace(cluster: Cluster, training: Training) -> Ratio:
-    own = cluster.own
-    if own is None or not own.of(cluster.gpu):
+    constants = cluster.own
+    if constants is None or not constants.of(cluster.gpu):
         return 1.0
-    return own.of_job(training.precision, training.framework)
+    return constants.of_job(training.precision, training.framework)
 
 
 def _scale_rates(rank: RankRates, pace: Ratio) -> RankRates:

@@ -29,16 +29,20 @@ def elementwise_bytes(
     tensor = plan.tensor_parallel
     tokens = local_tokens(plan, training)
     hidden = tokens * model.hidden_size
-    own = hidden / tensor if plan.sequence_parallel else hidden
+    rank_hidden = hidden / tensor if plan.sequence_parallel else hidden
     heads = model.num_attention_heads + model.num_key_value_heads
     if model.mixer:
-        own *= model.mixer.parts
+        rank_hidden *= model.mixer.parts
         heads *= model.mixer.attends
     rotated = tokens * heads * head_size(model) / tensor
     inner = sum(inner_values(model, plan, training, rank, sparse=sparse))
     routed = routed_bytes(model, plan, training, rank) if sparse else 0.0
-    forward = HALF * (own * passes.hidden[0] + rotated * passes.heads[0] + inner * passes.inner[0])
-    backward = HALF * (own * passes.hidden[1] + rotated * passes.heads[1] + inner * passes.inner[1])
+    forward = HALF * (
+        rank_hidden * passes.hidden[0] + rotated * passes.heads[0] + inner * passes.inner[0]
+    )
+    backward = HALF * (
+        rank_hidden * passes.hidden[1] + rotated * passes.heads[1] + inner * passes.inner[1]
+    )
     if model.biases:
         backward += HALF * (rotated + inner + 2 * hidden)
     return forward + routed, backward + routed
@@ -74,8 +78,8 @@ def recomputed_elementwise_bytes(
     moved = 0.0
     if "layernorm" in modules:
         share = 1 / plan.tensor_parallel if plan.sequence_parallel else 1.0
-        own = local_tokens(plan, training) * model.hidden_size * share
-        moved += HALF * _NORM_SHARE * passes.hidden[0] * own
+        rank_hidden = local_tokens(plan, training) * model.hidden_size * share
+        moved += HALF * _NORM_SHARE * passes.hidden[0] * rank_hidden
     routed, other = inner_values(model, plan, training, rank, sparse=sparse)
     again = routed if modules & _ROUTED else 0.0
     again += other if modules & (_SHARED if sparse else _DENSE) else 0.0

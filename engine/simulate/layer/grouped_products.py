@@ -15,14 +15,14 @@ _ADDED = 8.0  # bytes that the gradient of a weight moves; the forward pass move
 
 
 @lru_cache(maxsize=64)
-def gpu_rates(gpu: str, own: str = "") -> RankRates:
-    """Return the rates of one GPU in 16 bits; `own` is the text of constants measured on it."""
+def gpu_rates(gpu: str, own_constants: str = "") -> RankRates:
+    """Return the rates of one GPU in 16 bits; `own_constants` is what was measured on it."""
     cluster = Cluster(
         gpu=ACCELERATORS[gpu],
         gpus_per_node=8,
         nics_per_node=8,
         nic_bandwidth=5e10,
-        own=parse_constants(own),
+        own=parse_constants(own_constants),
     )
     return rank_rates(cluster, _RUN)
 

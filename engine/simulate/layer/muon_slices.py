@@ -58,16 +58,16 @@ def sliced_work(
     Source: Megatron-LM, `TensorParallelMuon` (pull request 6380) and issue 6676.
     """
     if mode == "blockwise" or ranks == 1:
-        own: MatrixCounts = tuple((slice_shape(shape, ranks), count) for shape, count in shapes)
-        return _sliced_work(own, rank, SliceTransfer())
+        slices: MatrixCounts = tuple((slice_shape(shape, ranks), count) for shape, count in shapes)
+        return _sliced_work(slices, rank, SliceTransfer())
     group = rank_group(rank, ranks, 1, "tensor")
     split: MatrixCounts = tuple(entry for entry in shapes if entry[0].by_rows is not None)
     if mode == "duplicated":
         return _sliced_work(shapes, rank, gather_matrices(split, group, element))
     if mode == "layer_sharded":
-        own = busiest_rank(shapes, ranks).shapes
+        slices = busiest_rank(shapes, ranks).shapes
         return _sliced_work(
-            own, rank, all_to_all_round_trip(matrix_parameters(own), group, rank, element)
+            slices, rank, all_to_all_round_trip(matrix_parameters(slices), group, rank, element)
         )
     return _distributed_work(shapes, group, rank, element)
 

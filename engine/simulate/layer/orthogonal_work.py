@@ -183,8 +183,8 @@ def assign_matrices(shapes: MatrixCounts, ranks: Count) -> list[MatrixCounts]:
             if rounds:
                 loads = [(load + rounds * cost, rank) for load, rank in loads]
                 most += rounds * cost
-                for own in assigned:
-                    own[shape] += rounds
+                for matrix_counts in assigned:
+                    matrix_counts[shape] += rounds
                 remaining -= rounds * ranks
                 continue
             load, rank = loads[0]
@@ -192,7 +192,7 @@ def assign_matrices(shapes: MatrixCounts, ranks: Count) -> list[MatrixCounts]:
             assigned[rank][shape] += 1
             most = max(most, load + cost)
             remaining -= 1
-    return [tuple(own.items()) for own in assigned]
+    return [tuple(matrix_counts.items()) for matrix_counts in assigned]
 
 
 def matrix_operations(shapes: MatrixCounts) -> Operations:

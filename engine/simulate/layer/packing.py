@@ -92,8 +92,8 @@ def _document_pairs(world_size: Count, length: Count) -> PairCounts:
     """Return the number of pairs of each rank that shares one document."""
     return tuple(
         sum(
-            _causal_pairs(own.stop) - _causal_pairs(own.start)
-            for own in rank_tokens("zigzag", world_size, rank, length)
+            _causal_pairs(chunk.stop) - _causal_pairs(chunk.start)
+            for chunk in rank_tokens("zigzag", world_size, rank, length)
         )
         for rank in range(world_size)
     )
@@ -108,5 +108,9 @@ def _visible_keys(tokens: range, start: Count, stop: Count) -> Count:
     """Return the number of causal pairs of the tokens that lie in a document."""
     low = max(0, -(-(start - tokens.start) // tokens.step))
     high = min(len(tokens), -(-(stop - tokens.start) // tokens.step))
-    own = tokens[low:high]
-    return sum((own[0], own[-1])) * len(own) // 2 + (1 - start) * len(own) if high > low else 0
+    visible = tokens[low:high]
+    return (
+        sum((visible[0], visible[-1])) * len(visible) // 2 + (1 - start) * len(visible)
+        if high > low
+        else 0
+    )

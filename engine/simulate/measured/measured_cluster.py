@@ -72,21 +72,21 @@ def own_constants(calibration: Calibration, gpu: str) -> OwnConstants | None:
     return OwnConstants(gpu=gpu, measured=calibration.measured)
 
 
-def with_log_pace(own: OwnConstants, text: ClusterMeasurements, run: Run) -> OwnConstants:
+def with_log_pace(constants: OwnConstants, text: ClusterMeasurements, run: Run) -> OwnConstants:
     """Return the constants with the pace of a logged job; unchanged without a possible one.
 
     A log holds what is the cluster's and what is the job's own. The weight of the former is what
     groups of published runs have in common.
     """
-    plain = replace(run, cluster=replace(run.cluster, own=own))
+    plain = replace(run, cluster=replace(run.cluster, own=constants))
     log_check = check_log(text.log, plain) if text.log else None
     if log_check is None or log_check.mfu > 1:
-        return own
+        return constants
     name = next(name for name in run_classes(plain) if name in CLASSES)
     ratio = log_check.steady.median / run_step_time(plain).total
     pace = exp(cluster_share(explained_variance(plain, name)) * log(ratio))
     key = pace_key(run.training.precision, run.training.framework)
-    return replace(own, pace=min(max(pace, 0.2), 5.0), paced=key)
+    return replace(constants, pace=min(max(pace, 0.2), 5.0), paced=key)
 
 
 def logged_step(text: ClusterMeasurements, run: Run) -> tuple[Seconds, Ratio] | None:

@@ -222,8 +222,8 @@ def _sample(
 def _send(state: _IncastState, slot: Count) -> None:
     """Let every host that is not paused send a cell; the hosts take turns at being first."""
     if not state.stopped[_VICTIM]:
-        own = state.scene.control == "own_class"
-        (state.apart if own else state.uplink).append(_VICTIM)
+        own_class = state.scene.control == "own_class"
+        (state.apart if own_class else state.uplink).append(_VICTIM)
         state.inside[_VICTIM] += 1
     count = len(state.hosts)
     for turn in range(count):

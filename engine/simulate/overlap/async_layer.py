@@ -70,11 +70,12 @@ class PlayedLayer:
 
 
 def tensor_run(
-    model: str, gpu: str, ranks: Count, tokens: Count, *, overlap: bool, own: str = ""
+    model: str, gpu: str, ranks: Count, tokens: Count, *, overlap: bool, own_constants: str = ""
 ) -> Run:
     """Return a step of one tensor-parallel group under PyTorch: a micro-batch of one sequence.
 
-    `model` and `gpu` are keys of the catalog; `own` is the text of constants measured on the GPUs.
+    `model` and `gpu` are keys of the catalog; `own_constants` is the text of what was
+    measured on the GPUs.
     """
     return Run(
         model=MODELS[model],
@@ -83,7 +84,7 @@ def tensor_run(
             gpus_per_node=_NODE,
             nics_per_node=_NODE,
             nic_bandwidth=400 * Gbit,  # nothing leaves the node
-            own=parse_constants(own),
+            own=parse_constants(own_constants),
         ),
         plan=Plan(world_size=ranks, tensor_parallel=ranks, sequence_parallel=True, zero_stage=0),
         training=Training(

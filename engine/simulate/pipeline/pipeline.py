@@ -126,9 +126,9 @@ def _chunk_tokens(
 ) -> tuple[_ChunkTokens, _ChunkTokens]:
     """Return the tokens of a chunk forward and backward; sizes are ranks, chunks, micro-batches."""
     ranks, num_chunks, num = sizes
-    own = stage_of(rank, chunk, ranks, placement)
-    first = is_first(own, ranks, placement)
-    last = is_last(own, ranks, num_chunks, placement)
+    chunk_stage = stage_of(rank, chunk, ranks, placement)
+    first = is_first(chunk_stage, ranks, placement)
+    last = is_last(chunk_stage, ranks, num_chunks, placement)
     back = 1 + ranks * num_chunks * num
 
     def wire(stage: int) -> int:
@@ -136,14 +136,14 @@ def _chunk_tokens(
         return _NO_WIRE if other == rank else 2 * rank + ((other - rank) % ranks != 1)
 
     ahead = _ChunkTokens(
-        need=-1 if first else 1 + (own - 1) * num,
-        give=-1 if last else 1 + own * num,
-        wire=_NO_WIRE if last else wire(own + 1),
+        need=-1 if first else 1 + (chunk_stage - 1) * num,
+        give=-1 if last else 1 + chunk_stage * num,
+        wire=_NO_WIRE if last else wire(chunk_stage + 1),
     )
     return ahead, _ChunkTokens(
-        need=-1 if last else back + (own + 1) * num,
-        give=-1 if first else back + own * num,
-        wire=_NO_WIRE if first else wire(own - 1),
+        need=-1 if last else back + (chunk_stage + 1) * num,
+        give=-1 if first else back + chunk_stage * num,
+        wire=_NO_WIRE if first else wire(chunk_stage - 1),
     )
 
 

@@ -182,11 +182,11 @@ def stream_uses(classified: ClassifiedTrace, start: Seconds, end: Seconds) -> tu
     uses = (
         StreamUse(
             stream=trace.streams[stream],
-            events=len(own),
-            busy=sum(b - a for a, b in merge_intervals(own)),
+            events=len(stream_intervals),
+            busy=sum(b - a for a, b in merge_intervals(stream_intervals)),
             mostly=max(groups[stream], key=lambda group: groups[stream][group]),
         )
-        for stream, own in intervals.items()
+        for stream, stream_intervals in intervals.items()
     )
     return tuple(sorted(uses, key=lambda stream_use: -stream_use.busy))
 

@@ -59,10 +59,10 @@ def trace_steps(trace: RankTrace) -> TraceSteps:
     last = max(trace.end)
     marked = {device: _marks(trace, last, device=device) for device in (True, False)}
     if _covers(marked[True], marked[False]):
-        own = marked[True]
+        device_marks = marked[True]
         # The step is over when the GPU is done; on the host it ends with the mark.
-        end = max(own[-1].end, *(mark.end for mark in own))
-        return _steps("device", own, end)
+        end = max(device_marks[-1].end, *(mark.end for mark in device_marks))
+        return _steps("device", device_marks, end)
     if marked[False]:
         return _steps("host", marked[False], marked[False][-1].end)
     starts = _repeated_starts(trace)
@@ -79,8 +79,8 @@ def trace_steps(trace: RankTrace) -> TraceSteps:
 def _marks(trace: RankTrace, last: Seconds, *, device: bool) -> list[ProfilerStep]:
     """Return the marks of steps on the GPU or on the host, the first step first."""
     marks = {mark.number: mark for mark in trace.steps if mark.device == device}
-    own = [mark for mark in marks.values() if mark.start < last and mark.end > 0]
-    return sorted(own, key=lambda mark: mark.start)
+    within = [mark for mark in marks.values() if mark.start < last and mark.end > 0]
+    return sorted(within, key=lambda mark: mark.start)
 
 
 def _covers(device: Sequence[ProfilerStep], host: Sequence[ProfilerStep]) -> bool:
@@ -131,13 +131,15 @@ def find_period(names: Sequence[int]) -> tuple[Count, int, Count]:
     rare, such as the optimizer, comes again, and almost everything must be the same one period
     later.
     """
-    places: dict[int, list[int]] = {}
+    positions_by_kernel: dict[int, list[int]] = {}
     for at, name in enumerate(names):
-        places.setdefault(name, []).append(at)
-    rare = sorted((own for own in places.values() if len(own) >= 2), key=len)
+        positions_by_kernel.setdefault(name, []).append(at)
+    rare = sorted(
+        (positions for positions in positions_by_kernel.values() if len(positions) >= 2), key=len
+    )
     tried: set[int] = set()
-    for own in rare:
-        gaps = sorted(b - a for a, b in pairwise(own))
+    for positions in rare:
+        gaps = sorted(b - a for a, b in pairwise(positions))
         period = gaps[len(gaps) // 2]
         if period in tried or period < 2:
             continue
@@ -241,7 +243,7 @@ def match_collectives(
         _events_by_key(classified, rank_steps)
         for classified, rank_steps in zip(ranks, steps, strict=True)
     ]
-    keys = dict.fromkeys(key for own in events_by_key for key in own)
+    keys = dict.fromkeys(key for events in events_by_key for key in events)
     return tuple(each for key in keys for each in _matches_of_key(ranks, events_by_key, key))
 
 
@@ -290,8 +292,8 @@ def _key(trace: RankTrace, at: int, number: Count, call: TracedCollective | None
 
 def communication_events(classified: ClassifiedTrace) -> Iterator[int]:
     """Yield the indices of a rank's communication events, in start order."""
-    own = [bits == COMMUNICATION_CLASS for bits in classified.classes]
-    return (at for at, name in enumerate(classified.trace.name) if own[name])
+    is_communication = [bits == COMMUNICATION_CLASS for bits in classified.classes]
+    return (at for at, name in enumerate(classified.trace.name) if is_communication[name])
 
 
 def wait_table(

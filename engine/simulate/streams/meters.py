@@ -77,13 +77,15 @@ def read_meters(job: LateRank) -> Meters:
     and 1004 (profiling metrics). No kernel but these three runs.
     """
     kernels = rank_kernels(run_program(_program(job)))
-    own = [kernel for kernel in kernels if kernel.rank == 0]
-    readings = tuple(_kernel_reading(job, kernel) for kernel in own)
+    first_rank = [kernel for kernel in kernels if kernel.rank == 0]
+    readings = tuple(_kernel_reading(job, kernel) for kernel in first_rank)
     return Meters(
         kernels=kernels,
         readings=readings,
-        end=own[-1].end,
-        spun=next(kernel.moved - kernel.begin for kernel in own if kernel.op.stream == NETWORK),
+        end=first_rank[-1].end,
+        spun=next(
+            kernel.moved - kernel.begin for kernel in first_rank if kernel.op.stream == NETWORK
+        ),
         utilization=_mean_reading(readings, "utilization"),
         sm_active=_mean_reading(readings, "sm_active"),
         tensor_active=_mean_reading(readings, "tensor_active"),

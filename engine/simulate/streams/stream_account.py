@@ -90,10 +90,10 @@ def exposed_account(computing: Iterable[Interval], sending: Iterable[Interval]) 
 
 def step_account(spans: Iterable[OpSpan], rank: Count = 0) -> StepAccount:
     """Return the time account of one rank."""
-    own = [span for span in spans if rank in span.op.ranks]
-    length = max((span.end for span in own), default=0.0)
+    rank_spans = [span for span in spans if rank in span.op.ranks]
+    length = max((span.end for span in rank_spans), default=0.0)
     lanes: dict[str, list[OpSpan]] = {}
-    for span in own:
+    for span in rank_spans:
         lanes.setdefault(span.op.stream, []).append(span)
     computing = _merge_overlaps((span.start, span.end) for span in lanes.get(COMPUTE, []))
     sending = _merge_overlaps(

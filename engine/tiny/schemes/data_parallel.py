@@ -27,16 +27,16 @@ def train(
     for step in range(1, job.steps + 1):
         yield step_progress(step - 1, job.steps)
         record(take_snapshot(step, "start", states, exchange, size))
-        local = [local_gradient(job, own.parameters, r, ranks) for r, own in enumerate(states)]
-        for own, (_, gradient) in zip(states, local, strict=True):
-            own.gradients = gradient
+        local = [local_gradient(job, state.parameters, r, ranks) for r, state in enumerate(states)]
+        for state, (_, gradient) in zip(states, local, strict=True):
+            state.gradients = gradient
         losses.append(fsum(loss for loss, _ in local))
         record(take_snapshot(step, "backward", states, exchange, size))
-        sums = exchange.all_reduce([own.gradients for own in states], "gradients")
-        for own, total in zip(states, sums, strict=True):
-            own.gradients = total
+        sums = exchange.all_reduce([state.gradients for state in states], "gradients")
+        for state, total in zip(states, sums, strict=True):
+            state.gradients = total
         record(take_snapshot(step, "all_reduce", states, exchange, size))
-        for own in states:
-            own.parameters = adam.step(own.moments, own.gradients, job.learning_rate)
+        for state in states:
+            state.parameters = adam.step(state.moments, state.gradients, job.learning_rate)
         record(take_snapshot(step, "adam", states, exchange, size))
     return training_result(job, states, exchange, losses)

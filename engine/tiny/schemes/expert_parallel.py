@@ -46,11 +46,11 @@ def train(job: TinyJob, ranks: Count) -> TrainingResult:
         raise ValueError(
             f"{ranks} ranks do not divide {model.num_experts} experts, or have no sequence each"
         )
-    own = [_tensors(job, rank, ranks) for rank in range(ranks)]
+    tensors_by_rank = [_tensors(job, rank, ranks) for rank in range(ranks)]
     vector = initial_parameters(model)
     vectors = [
         [x for t in rank_tensors for x in vector[t.start : t.start + t.size]]
-        for rank_tensors in own
+        for rank_tensors in tensors_by_rank
     ]
     moments = [adam.initial_moments(rank_vector) for rank_vector in vectors]
     tokens = [
@@ -59,11 +59,11 @@ def train(job: TinyJob, ranks: Count) -> TrainingResult:
     for _ in range(job.steps):
         weights = [
             _weights(job, rank_tensors, rank_vector)
-            for rank_tensors, rank_vector in zip(own, vectors, strict=True)
+            for rank_tensors, rank_vector in zip(tensors_by_rank, vectors, strict=True)
         ]
         total, gradients = _gradients(job, weights, tokens, exchange)
         losses.append(total)
-        slopes = _sum_shared(own, gradients, exchange)
+        slopes = _sum_shared(tensors_by_rank, gradients, exchange)
         vectors = [
             adam.step(state, slope, job.learning_rate)
             for state, slope in zip(moments, slopes, strict=True)
@@ -78,7 +78,7 @@ def train(job: TinyJob, ranks: Count) -> TrainingResult:
     ]
     ends = [
         _weights(job, rank_tensors, rank_vector)
-        for rank_tensors, rank_vector in zip(own, vectors, strict=True)
+        for rank_tensors, rank_vector in zip(tensors_by_rank, vectors, strict=True)
     ]
     return TrainingResult(
         job=job,
@@ -105,10 +105,10 @@ def _tensors(job: TinyJob, rank: int, ranks: Count) -> list[Tensor]:
     ]
 
 
-def _weights(job: TinyJob, own: list[Tensor], vector: Vector) -> Parameters:
+def _weights(job: TinyJob, rank_tensors: list[Tensor], vector: Vector) -> Parameters:
     weights: Parameters = {part: {} for part in part_names(job.model)}
     start = 0
-    for tensor in own:
+    for tensor in rank_tensors:
         numbers = vector[start : start + tensor.size]
         weights[tensor.part][tensor.name] = split_rows(numbers, tensor.columns)
         start += tensor.size
@@ -119,23 +119,27 @@ def _join(job: TinyJob, weights: list[Parameters]) -> Vector:
     """Return the flat vector, each expert from the rank that holds it."""
     numbers: Vector = []
     for tensor in tensors(job.model):
-        holders = [own[tensor.part] for own in weights if tensor.name in own[tensor.part]]
+        holders = [
+            rank_weights[tensor.part]
+            for rank_weights in weights
+            if tensor.name in rank_weights[tensor.part]
+        ]
         numbers += flatten_rows(holders[0][tensor.name])
     return numbers
 
 
 def _sum_shared(
-    own: list[list[Tensor]], gradients: list[Parameters], exchange: Exchange
+    tensors_by_rank: list[list[Tensor]], gradients: list[Parameters], exchange: Exchange
 ) -> list[Vector]:
     """Return every rank's gradients; those of shared tensors are summed over the ranks."""
-    sizes = sum(tensor.size for tensor in own[0] if not is_expert(tensor))
+    sizes = sum(tensor.size for tensor in tensors_by_rank[0] if not is_expert(tensor))
     vectors = [
         [
             x
             for tensor in rank_tensors
             for x in flatten_rows(rank_gradients[tensor.part][tensor.name])
         ]
-        for rank_tensors, rank_gradients in zip(own, gradients, strict=True)
+        for rank_tensors, rank_gradients in zip(tensors_by_rank, gradients, strict=True)
     ]
     sums = exchange.all_reduce([rank_gradients[:sizes] for rank_gradients in vectors], "gradients")
     return [

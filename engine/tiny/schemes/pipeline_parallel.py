@@ -73,7 +73,11 @@ def train(job: TinyJob, ranks: Count) -> Slices[TrainingResult]:
 
 def _stage_vector(job: TinyJob, vector: Vector, parts: tuple[str, ...]) -> Vector:
     ranges = [part_range(job.model, part) for part in parts]
-    return [number for own in ranges for number in vector[own.start : own.stop]]
+    return [
+        number
+        for part_indices in ranges
+        for number in vector[part_indices.start : part_indices.stop]
+    ]
 
 
 def _micro_batch(
@@ -112,8 +116,10 @@ def _backward(
     for rank in reversed(range(len(stages))):
         for part in reversed(stages[rank]):
             weights = _weights(job, world, rank, part)
-            gradient, own = backward(job.model, part, weights, kept[rank][part], tokens, gradient)
-            gradients[rank] = vector_of(job.model, part, own) + gradients[rank]
+            gradient, part_gradients = backward(
+                job.model, part, weights, kept[rank][part], tokens, gradient
+            )
+            gradients[rank] = vector_of(job.model, part, part_gradients) + gradients[rank]
         if rank:
             gradient = _send(exchange, rank, rank - 1, gradient)
     return gradients

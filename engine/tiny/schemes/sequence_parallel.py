@@ -38,27 +38,28 @@ def _scatter_region(exchange: Exchange) -> SplitRegion:
         gathered = exchange.all_gather(
             [flatten_rows(rank_rows) for rank_rows in rows], "activations"
         )
-        return [split_rows(own, width) for own in gathered]
+        return [split_rows(rank_numbers, width) for rank_numbers in gathered]
 
     def leave(parts: Across) -> Across:
         width = len(parts[0][0])
         sums = exchange.reduce_scatter([flatten_rows(part) for part in parts], "activations")
-        return [split_rows(own, width) for own in sums]
+        return [split_rows(rank_numbers, width) for rank_numbers in sums]
 
     return SplitRegion(enter=enter, leave=leave)
 
 
 def _sum_norms(exchange: Exchange, gradients: list[Parameters]) -> None:
     """Sum the gradients of the norms, in one buffer."""
-    places = [
-        (part, name) for part in gradients[0] for name in gradients[0][part] if "norm" in name
-    ]
+    norms = [(part, name) for part in gradients[0] for name in gradients[0][part] if "norm" in name]
     buffers = [
-        [x for part, name in places for x in flatten_rows(own[part][name])] for own in gradients
+        [x for part, name in norms for x in flatten_rows(rank_gradients[part][name])]
+        for rank_gradients in gradients
     ]
-    for own, total in zip(gradients, exchange.all_reduce(buffers, "gradients"), strict=True):
+    for rank_gradients, total in zip(
+        gradients, exchange.all_reduce(buffers, "gradients"), strict=True
+    ):
         start = 0
-        for part, name in places:
-            width = len(own[part][name][0])
-            own[part][name] = [total[start : start + width]]
+        for part, name in norms:
+            width = len(rank_gradients[part][name][0])
+            rank_gradients[part][name] = [total[start : start + width]]
             start += width

@@ -35,6 +35,6 @@ def all_reduce_region(exchange: Exchange) -> SplitRegion:
     def leave(parts: Across) -> Across:
         width = len(parts[0][0])
         sums = exchange.all_reduce([flatten_rows(part) for part in parts], "activations")
-        return [split_rows(own, width) for own in sums]
+        return [split_rows(rank_numbers, width) for rank_numbers in sums]
 
     return SplitRegion(enter=lambda rows: rows, leave=leave)

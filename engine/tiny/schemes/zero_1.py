@@ -29,32 +29,32 @@ def train(
     for step in range(1, job.steps + 1):
         yield step_progress(step - 1, job.steps)
         record(take_snapshot(step, "start", states, exchange, size))
-        local = [local_gradient(job, own.parameters, r, ranks) for r, own in enumerate(states)]
-        for own, (_, gradient) in zip(states, local, strict=True):
-            own.gradients = gradient
+        local = [local_gradient(job, state.parameters, r, ranks) for r, state in enumerate(states)]
+        for state, (_, gradient) in zip(states, local, strict=True):
+            state.gradients = gradient
         losses.append(fsum(loss for loss, _ in local))
         record(take_snapshot(step, "backward", states, exchange, size))
-        sums = exchange.reduce_scatter([own.gradients for own in states], "gradients")
+        sums = exchange.reduce_scatter([state.gradients for state in states], "gradients")
         # The sums overwrite the own places of the buffer; the rest of it is of no more use.
-        for own, total in zip(states, sums, strict=True):
-            _write(own.gradients, own.own, total)
+        for state, total in zip(states, sums, strict=True):
+            _write(state.gradients, state.own, total)
         record(take_snapshot(step, "reduce_scatter", states, exchange, size))
         shares = [
-            adam.step(own.moments, total, job.learning_rate)
-            for own, total in zip(states, sums, strict=True)
+            adam.step(state.moments, total, job.learning_rate)
+            for state, total in zip(states, sums, strict=True)
         ]
-        for own, share in zip(states, shares, strict=True):
-            _write(own.parameters, own.own, share)
+        for state, share in zip(states, shares, strict=True):
+            _write(state.parameters, state.own, share)
         record(take_snapshot(step, "adam", states, exchange, size))
         gathered = exchange.all_gather(shares, "parameters")
-        for own, vector in zip(states, gathered, strict=True):
-            own.parameters = vector[:size]
+        for state, vector in zip(states, gathered, strict=True):
+            state.parameters = vector[:size]
         record(take_snapshot(step, "all_gather", states, exchange, size))
     return training_result(job, states, exchange, losses)
 
 
-def _write(vector: Vector, places: Sequence[int], numbers: Vector) -> None:
+def _write(vector: Vector, indices: Sequence[int], numbers: Vector) -> None:
     """Put numbers at their places; padding has none."""
-    for place, number in zip(places, numbers, strict=True):
-        if place < len(vector):
-            vector[place] = number
+    for index, number in zip(indices, numbers, strict=True):
+        if index < len(vector):
+            vector[index] = number

@@ -42,15 +42,15 @@ def train(
     states = initial_states(job, [part_places(job.model, rank, ranks) for rank in range(ranks)])
     for step in range(1, job.steps + 1):
         yield step_progress(step - 1, job.steps)
-        for own in states:
-            own.gradients = [0.0] * len(own.own)
+        for state in states:
+            state.gradients = [0.0] * len(state.own)
         record(take_snapshot(step, "start", states, exchange, size))
         _backward(job, states, exchange, step, record)
-        shares = [adam.step(own.moments, own.gradients, job.learning_rate) for own in states]
+        shares = [adam.step(state.moments, state.gradients, job.learning_rate) for state in states]
         record(take_snapshot(step, "adam", states, exchange, size))
         gathered = gather_parts(job, exchange, shares, "parameters")
-        for own, vector in zip(states, gathered, strict=True):
-            own.parameters = vector
+        for state, vector in zip(states, gathered, strict=True):
+            state.parameters = vector
         record(take_snapshot(step, "all_gather", states, exchange, size))
     return training_result(job, states, exchange, ())
 
@@ -64,19 +64,21 @@ def _backward(
     ]
     for micro, together in enumerate(zip_longest(*dealt, fillvalue=()), start=1):
         passes = [
-            gradients_by_part(job, own.parameters, sequences)
-            for own, sequences in zip(states, together, strict=True)
+            gradients_by_part(job, state.parameters, sequences)
+            for state, sequences in zip(states, together, strict=True)
         ]
         for ready in zip(*passes, strict=True):
             part, gradients = ready[0][0], [vector for _, vector in ready]
-            places = part_range(job.model, part)
+            part_indices = part_range(job.model, part)
             now = take_snapshot(step, "backward", states, exchange, size_of(job.model))
             record(
-                with_gathered_part(now, "backward", part, places, micro=micro, gradients=gradients)
+                with_gathered_part(
+                    now, "backward", part, part_indices, micro=micro, gradients=gradients
+                )
             )
             cut = own_slice(job.model, part, len(states))
             sums = exchange.reduce_scatter(gradients, "gradients")
-            for own, total in zip(states, sums, strict=True):
-                own.gradients[cut] = add_vectors(own.gradients[cut], total)
+            for state, total in zip(states, sums, strict=True):
+                state.gradients[cut] = add_vectors(state.gradients[cut], total)
             now = take_snapshot(step, "reduce_scatter", states, exchange, size_of(job.model))
             record(replace(now, part=part, micro=micro))

@@ -151,9 +151,9 @@ def types_of(inputs: Inputs) -> StateBytes:
 
 def job_of(inputs: Inputs) -> ZeroJob:
     """Return the job whose states are sharded."""
-    own = inputs.model == CUSTOM_TYPES
+    custom = inputs.model == CUSTOM_TYPES
     return ZeroJob(
-        parameters=inputs.parameters if own else total_parameters(MODELS[inputs.model]),
+        parameters=inputs.parameters if custom else total_parameters(MODELS[inputs.model]),
         types=types_of(inputs),
         ranks=inputs.ranks,
         num_microbatches=inputs.num_microbatches,
@@ -258,8 +258,8 @@ def solve(inputs: Inputs) -> Result:
     """Return the results of every stage, and of the chosen stage in full."""
     job, stage = job_of(inputs), int(inputs.zero_stage)
     stages = tuple(stage_sharding(job, stage) for stage in STAGES)
-    own, types = stages[stage], job.types
-    total, micro = own.states.total, inputs.num_microbatches
+    stage_cost, types = stages[stage], job.types
+    total, micro = stage_cost.states.total, inputs.num_microbatches
     usable = usable_bytes(inputs.capacity)
     published = tuple(zero_saving(MIXED_PRECISION, stage, 2) for stage in STAGES)
 
@@ -279,7 +279,7 @@ def solve(inputs: Inputs) -> Result:
         over_batches=tuple(
             tuple(rank_bytes_sent(job, stage, count) for count in BATCHES) for stage in STAGES
         ),
-        saving=own.saving,
+        saving=stage_cost.saving,
         published_saving=published[stage],
         bytes_per_parameter=total / job.parameters,
         whole=types.total,
@@ -291,11 +291,11 @@ def solve(inputs: Inputs) -> Result:
         share_parameters=inputs.ranks if stage >= 3 else 1,
         share_gradients=inputs.ranks if stage >= 2 else 1,
         share_optimizer=inputs.ranks if stage >= 1 else 1,
-        sent=own.sent,
+        sent=stage_cost.sent,
         gradient_passes=gradient_passes(stage, micro),
         parameter_passes=parameter_passes(stage, micro),
         gradient_size=job.parameters * types.gradient,
         parameter_size=job.parameters * types.parameter,
-        extra=own.extra,
+        extra=stage_cost.extra,
         even=types.break_even_ranks(stage),
     )

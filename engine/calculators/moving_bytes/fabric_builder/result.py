@@ -330,7 +330,7 @@ def search(inputs: Inputs) -> Slices[Result]:
         yield step_progress(done, len(PATTERNS), "Pattern")
         played[name] = _simulate(build, fabric, name, pxn=inputs.pxn)
     even = _simulate(build, build.even, inputs.pattern, pxn=inputs.pxn).time
-    own = played[inputs.pattern].time
+    pattern_time = played[inputs.pattern].time
     return Result(
         built=build,
         played=played,
@@ -360,10 +360,10 @@ def search(inputs: Inputs) -> Slices[Result]:
         nvlink=build.nvlink,
         cost=cost_index(fabric, inputs.cable),
         even_cost=cost_index(build.even, inputs.cable),
-        time=own,
-        slower=own / even,
+        time=pattern_time,
+        slower=pattern_time / even,
         even_time=even,
-        kept=kept_speed(inputs.exposed, own / even),
+        kept=kept_speed(inputs.exposed, pattern_time / even),
         farthest=fabric.most_switches,
     )
 

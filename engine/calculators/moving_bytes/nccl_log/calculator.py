@@ -234,8 +234,10 @@ def curve(result: Result) -> Lines:
     ]
     series = series if result.found.where or not judged else []
     if judged:
-        own = Series(key="measured", label="measured", x=sizes, y=measured, color="communication")
-        series.insert(0, own)
+        measured_series = Series(
+            key="measured", label="measured", x=sizes, y=measured, color="communication"
+        )
+        series.insert(0, measured_series)
     return Lines(
         title="Your table: bus bandwidth by size of the message",
         x=Axis(

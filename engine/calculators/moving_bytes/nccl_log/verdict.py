@@ -48,8 +48,8 @@ def _assumed(result: Result, name: str) -> list[Text]:
     """Return that the network was taken from a machine that only the GPU's name suggests."""
     setting = result.found.setting
     debug = result.text.debug
-    told = setting.chosen or (debug is not None and debug.platform == setting.machine)
-    if name not in ("slow", "fast") or told or result.nodes < 2:
+    machine_is_known = setting.chosen or (debug is not None and debug.platform == setting.machine)
+    if name not in ("slow", "fast") or machine_is_known or result.nodes < 2:
         return []
     words = f"The ports are those of a {NODES[setting.machine].name}, by the name of the GPU:"
     return [f"{words} choose your machines if they have others."]
@@ -83,7 +83,9 @@ def _slow(result: Result) -> Text:
 def _as_set(result: Result) -> Text:
     choice = result.found.forced_match
     key = choice.key if choice else ""
-    gives = next((own.bandwidth for own in result.found.alike if own.key == key), 0.0)
+    gives = next(
+        (alternative.bandwidth for alternative in result.found.alike if alternative.key == key), 0.0
+    )
     return _largest_sentence(
         result,
         "{off} below the {expected} that NCCL would reach, and within {alike_share} of the "
@@ -213,11 +215,11 @@ _COMPLETIONS = {
 def faults(result: Result) -> tuple[Text, ...]:
     """Return every fault that the lines of a log show, then what variables force."""
     debug = result.text.debug
-    found: list[Text] = []
+    sentences: list[Text] = []
     if debug is not None:
-        found += [*_network_faults(result, debug), *_node_faults(result, debug)]
-        found += _warnings(debug)
-    return (*found, *_forced(result))
+        sentences += [*_network_faults(result, debug), *_node_faults(result, debug)]
+        sentences += _warnings(debug)
+    return (*sentences, *_forced(result))
 
 
 def _several_hosts(result: Result, debug: NcclDebug) -> bool:
@@ -306,6 +308,6 @@ def _warnings(debug: NcclDebug) -> Iterator[Text]:
 def _forced(result: Result) -> Iterator[Text]:
     for choice in result.found.forced:
         variable = choice.variable
-        said = escape_braces(f"{variable.name}={variable.value}")
+        setting = escape_braces(f"{variable.name}={variable.value}")
         words = escape_braces(choice.words)
-        yield say(f"You {words} ({said}, line {{line}}).", line=(variable.line, COUNT))
+        yield say(f"You {words} ({setting}, line {{line}}).", line=(variable.line, COUNT))

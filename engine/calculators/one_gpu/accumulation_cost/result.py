@@ -300,7 +300,7 @@ def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     step = step_of(inputs)
     reductions, gathers = accumulated_passes(step.scheme, step.count)
-    own = tokens_per_gpu(step)
+    tokens = tokens_per_gpu(step)
     size, volume = total_parameters(step.model), accumulation_bytes_sent(step)
     stages, count = inputs.pipeline_parallel, inputs.num_microbatches
     rate = accumulation_token_rate(step)
@@ -311,10 +311,10 @@ def solve(inputs: Inputs) -> Result:
         gathers=gathers,
         gradients=GRADIENT * size,
         parameters=PARAMETER * size,
-        per_token=volume / own,
+        per_token=volume / tokens,
         collectives=reductions + gathers,
-        tokens=own * step.ranks,
-        own=own,
+        tokens=tokens * step.ranks,
+        own=tokens,
         held=parts[0].total,
         at_once=parts[1].total,
         usable=usable_bytes(step.cluster.gpu.memory),

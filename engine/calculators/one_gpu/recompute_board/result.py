@@ -246,11 +246,11 @@ def step_of(model: Model, job: Job, gone: frozenset[str], output: Operations) ->
 
 
 def steps_of(
-    model: Model, job: Job, own: RecomputeStep, output: Operations
+    model: Model, job: Job, chosen: RecomputeStep, output: Operations
 ) -> Mapping[str, RecomputeStep]:
     """Return the step by policy, and the reader's own."""
     steps = {key: step_of(model, job, policy_drops(job.layer, key), output) for key in POLICIES}
-    return {**steps, "yours": own}
+    return {**steps, "yours": chosen}
 
 
 def pareto_sets(
@@ -382,7 +382,7 @@ def solve(inputs: Inputs) -> Result:
     job, model = job_of(inputs), MODELS[inputs.model]
     layer, gone = job.layer, dropped_tensors(inputs, job.layer)
     output = output_gemm(model, job.plan, job.training).operations
-    own = step_of(model, job, gone, output)
+    chosen = step_of(model, job, gone, output)
     gpu = ACCELERATORS[inputs.gpu]
     cluster = Cluster(
         gpu=gpu,
@@ -396,26 +396,26 @@ def solve(inputs: Inputs) -> Result:
         for tensor in layer.tensors
         if tensor.key in gone and not layer.operations[tensor.operator]
     )
-    layers, fit = model.num_layers, memory_fit(own.memory, gpu.memory)
+    layers, fit = model.num_layers, memory_fit(chosen.memory, gpu.memory)
     none, selective, full = gpt_formula(inputs, inputs.sequence_length)
     return Result(
         job=job,
         gone=gone,
-        steps=Lazy(partial(steps_of, model, job, own, output)),
+        steps=Lazy(partial(steps_of, model, job, chosen, output)),
         best=Lazy(partial(pareto_sets, layers, layer, output)),
         lengths=Lazy(partial(memory_over_lengths, inputs)),
-        kept=own.kept,
+        kept=chosen.kept,
         kept_layer=layer.kept(gone),
         everything=kept_by_layers(layers, layer.size),
-        extra=own.extra,
+        extra=chosen.extra,
         layers=layers,
         again=layer.again(gone),
         forward=layer.forward,
         output=output,
         light_time=layers * 2 * light / rank_rates(cluster, job.training).memory,
-        total=own.memory.total,
-        fixed=own.fixed,
-        peak=own.peak,
+        total=chosen.memory.total,
+        fixed=chosen.fixed,
+        peak=chosen.peak,
         usable=fit.usable,
         fit=fit,
         num_sets=num_drop_sets(layer),

@@ -49,7 +49,7 @@ _WIDTH, _PER_ROW, _TALL, _ROW = 480.0, 31, 20.0, 24.0
 
 def over_length(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the operations of a token over the length, with and without other layers."""
-    own, twin, matrices = result.over_length
+    mixed, twin, matrices = result.over_length
     return Lines(
         title="Operations per token over the sequence length",
         x=_length_axis(),
@@ -57,11 +57,11 @@ def over_length(present: Presenter, inputs: Inputs, result: Result) -> Lines:
             label="operations per token",
             quantity=OPERATIONS,
             low=0.6 * matrices[0],
-            high=1.3 * max(*own, *twin),
+            high=1.3 * max(*mixed, *twin),
             scale="log",
         ),
         series=(
-            _series("own", "these layers", own, "compute"),
+            _series("own", "these layers", mixed, "compute"),
             _series("twin", "full attention in every layer", twin, "muted", dashed=True),
             _series("matrices", "matrices alone", matrices, "parameters", dashed=True),
         ),
@@ -89,19 +89,19 @@ def _series(
 
 def cache_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return what is kept of a sequence over its length."""
-    own, twin = result.caches()
+    mixed, twin = result.caches()
     return Lines(
         title="Kept of one sequence, to go on writing it",
         x=_length_axis(),
         y=Axis(
             label="keys, values and states",
             quantity=BYTES,
-            low=0.5 * min(*own, *twin),
-            high=1.5 * max(*own, *twin),
+            low=0.5 * min(*mixed, *twin),
+            high=1.5 * max(*mixed, *twin),
             scale="log",
         ),
         series=(
-            _series("own", "these layers", own, "activations"),
+            _series("own", "these layers", mixed, "activations"),
             _series("twin", "full attention in every layer", twin, "muted", dashed=True),
         ),
         points=(_now(inputs, present.say("{cache}"), result.cache),),
@@ -112,19 +112,19 @@ def cache_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
 
 def rate_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the predicted speed over the length."""
-    own, twin = result.rates()
+    mixed, twin = result.rates()
     return Lines(
         title="Predicted tokens per second of a GPU, by length",
         x=_length_axis(),
         y=Axis(
             label="tokens per second per GPU",
             quantity=TOKEN_RATE,
-            low=0.5 * min(*own, *twin),
-            high=1.5 * max(*own, *twin),
+            low=0.5 * min(*mixed, *twin),
+            high=1.5 * max(*mixed, *twin),
             scale="log",
         ),
         series=(
-            _series("own", "these layers", own, "compute"),
+            _series("own", "these layers", mixed, "compute"),
             _series("twin", "full attention in every layer", twin, "muted", dashed=True),
         ),
         points=(_now(inputs, present.say("{rate}"), result.rate),),
@@ -268,11 +268,11 @@ def exchange_table(result: Result) -> Table:
     ranks = result.plan.run.plan.context_parallel
     rows: list[tuple[Cell, ...]] = [
         (
-            NAMES[one.letter],
-            say("{b}", b=(one.received, BYTES)),
-            _WAYS[one.way],
+            NAMES[exchange.letter],
+            say("{b}", b=(exchange.received, BYTES)),
+            _WAYS[exchange.way],
         )
-        for one in result.exchanges()
+        for exchange in result.exchanges()
     ]
     return Table(
         title=f"Received by a rank in one layer, forward, with CP {ranks}",

@@ -161,8 +161,8 @@ def solve(inputs: Inputs) -> Result:
 
 
 def _plan(inputs: Inputs, model: Model, length: Tokens) -> ModeledPlan:
-    stages, own = int(inputs.stages), inputs.own_constants
-    return fastest_plan(model, inputs.machine, inputs.gpus, stages, length, own)
+    stages, constants = int(inputs.stages), inputs.own_constants
+    return fastest_plan(model, inputs.machine, inputs.gpus, stages, length, constants)
 
 
 @lru_cache(maxsize=64)
@@ -179,17 +179,20 @@ def _parts_of_matrices(model: Model) -> tuple[Operations, ...]:
 
 
 def _caches(model: Model, twin: Model) -> tuple[tuple[Bytes, ...], tuple[Bytes, ...]]:
-    own, full = (tuple(cached_bytes(one, length) for length in LENGTHS) for one in (model, twin))
-    return own, full
+    mixed, full = (
+        tuple(cached_bytes(layers, length) for length in LENGTHS) for layers in (model, twin)
+    )
+    return mixed, full
 
 
 def _rates(
     inputs: Inputs, model: Model, twin: Model
 ) -> tuple[tuple[TokenRate, ...], tuple[TokenRate, ...]]:
-    own, full = (
-        tuple(_plan(inputs, one, length).token_rate for length in PLANNED) for one in (model, twin)
+    mixed, full = (
+        tuple(_plan(inputs, layers, length).token_rate for length in PLANNED)
+        for layers in (model, twin)
     )
-    return own, full
+    return mixed, full
 
 
 def _published() -> tuple[tuple[MixedRun, TokenRate], ...]:

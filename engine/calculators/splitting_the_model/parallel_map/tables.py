@@ -136,7 +136,7 @@ def nature_table(result: Result) -> Table:
 def gpu_table(result: Result) -> Table:
     """Return the groups of the chosen GPU: position, peers, bytes and links."""
     mesh, rank = result.plan.mesh, result.rank
-    own = links_of(result.plan, rank)
+    rank_links = links_of(result.plan, rank)
     rows = []
     for axis in result.plan.traffic:
         ranks = mesh.group(axis, rank)
@@ -154,7 +154,7 @@ def gpu_table(result: Result) -> Table:
         columns=("Axis", "Place", "Shares the group with", "Sends per step", "Over"),
         rows=tuple(rows) or (("none", "-", "nobody", "-", "-"),),
         caption="Places count from 0. Type another GPU's number to see its groups.",
-        links=tuple((own[axis],) for axis in result.plan.traffic) or ((),),
+        links=tuple((rank_links[axis],) for axis in result.plan.traffic) or ((),),
     )
 
 

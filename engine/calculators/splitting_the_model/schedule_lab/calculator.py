@@ -155,12 +155,12 @@ _COLUMNS = (
 
 def comparison(result: Result) -> Table:
     """Return a row for every schedule, with the reason if it cannot run."""
-    schedules, own = result.others, result.own
+    schedules, chosen = result.others, result.own
     return Table(
         title="All schedules with these numbers",
         columns=_COLUMNS,
         rows=tuple(
-            _row(result.titles[name], schedule, own) for name, schedule in schedules.items()
+            _row(result.titles[name], schedule, chosen) for name, schedule in schedules.items()
         ),
         caption="All run the same micro-batches with the same times: their steps can be compared."
         + (
@@ -205,11 +205,11 @@ def pieces(result: Result) -> Table:
     )
 
 
-def _row(title: str, schedule: ScheduleResult | str, own: ScheduleResult) -> tuple[Text, ...]:
+def _row(title: str, schedule: ScheduleResult | str, chosen: ScheduleResult) -> tuple[Text, ...]:
     if isinstance(schedule, str):
         return (title, schedule, *("–",) * (len(_COLUMNS) - 2))
     return (
-        f"{title} (shown)" if schedule.name == own.name else title,
+        f"{title} (shown)" if schedule.name == chosen.name else title,
         say("{t}", t=(schedule.step, SECONDS)),
         say("{q}", q=(schedule.idle_share, SHARE)),
         say("{o}", o=(schedule.idle_over_compute, SHARE)),
@@ -234,13 +234,13 @@ _CAUSES = (
 
 def regime(result: Result) -> Badge:
     """Return why stages idle: slow stage, messages, a common pause, or filling and draining."""
-    badge, own = _regime(result), result.own
-    setting = own.setting
+    badge, chosen = _regime(result), result.own
+    setting = chosen.setting
     if not setting.reason:
         return badge
     batches = pluralize(setting.num_microbatches, "micro-batch")
     words = f"Played with {{p}} stages and {{m}} {batches}: "
-    words += f"{own.title} {setting.reason}." if setting.refused else f"{setting.reason}."
+    words += f"{chosen.title} {setting.reason}." if setting.refused else f"{setting.reason}."
     return replace(
         badge,
         sentence=say(
@@ -252,32 +252,32 @@ def regime(result: Result) -> Badge:
 
 
 def _regime(result: Result) -> Badge:
-    own = result.own
-    if own.idle_share < 0.01:
+    chosen = result.own
+    if chosen.idle_share < 0.01:
         return Badge(text="Compute", sentence="The stages hardly ever wait.", color="compute")
     for key, name, without in _CAUSES:
         after = result.changed[key]() if key in result.changed else None
-        if after is not None and after.idle_share < own.idle_share / 2:
+        if after is not None and after.idle_share < chosen.idle_share / 2:
             return Badge(
                 text=name,
                 sentence=say(
                     f"{{q}} of the step is idle; {without} it would be {{r}}.",
-                    q=(own.idle_share, SHARE),
+                    q=(chosen.idle_share, SHARE),
                     r=(after.idle_share, SHARE),
                 ),
                 color="communication" if name == "Messages" else "ink",
             )
-    batches = pluralize(own.setting.num_microbatches, "micro-batch")
+    batches = pluralize(chosen.setting.num_microbatches, "micro-batch")
     words = f"{{q}} of the step is idle: {{p}} stages fill and drain for only {{m}} {batches}."
-    if own.name == "naive":
+    if chosen.name == "naive":
         words = "{q} of the step is idle: only one of {p} stages works at a time."
     return Badge(
         text="Fill and drain",
         sentence=say(
             words,
-            q=(own.idle_share, SHARE),
-            p=(own.setting.pipeline_parallel, COUNT),
-            m=(own.setting.num_microbatches, COUNT),
+            q=(chosen.idle_share, SHARE),
+            p=(chosen.setting.pipeline_parallel, COUNT),
+            m=(chosen.setting.num_microbatches, COUNT),
         ),
     )
 
@@ -288,16 +288,16 @@ def advice(result: Result) -> Advice:
     Of the schedules with the reader's numbers those drawn out from shorter runs are left out, for
     what a remedy promises is exact.
     """
-    own, changes = result.own, candidate_changes(result.case)
+    chosen, changes = result.own, candidate_changes(result.case)
     remedies = [
-        *_of_schedules(own, result.others),
+        *_of_schedules(chosen, result.others),
         *(
-            _remedy(own, after, key, label, changes[key], side)
+            _remedy(chosen, after, key, label, changes[key], side)
             for key, (label, side) in _candidates(result.case).items()
             if key in changes and (after := result.changed[key]()) is not None
         ),
     ]
-    useful = [remedy for remedy in remedies if remedy.after < own.idle_share * 0.9995 - 1e-9]
+    useful = [remedy for remedy in remedies if remedy.after < chosen.idle_share * 0.9995 - 1e-9]
     useful.sort(key=lambda remedy: remedy.after)
     return Advice(
         title="What would help",
@@ -305,42 +305,44 @@ def advice(result: Result) -> Advice:
         if useful
         else "No change that was played leaves a smaller bubble.",
         figure="bubble, share of the step",
-        now=own.idle_share,
+        now=chosen.idle_share,
         quantity=SHARE,
         remedies=tuple(useful[:6]),
     )
 
 
-def _of_schedules(own: ScheduleResult, others: Mapping[str, ScheduleResult | str]) -> list[Remedy]:
+def _of_schedules(
+    chosen: ScheduleResult, others: Mapping[str, ScheduleResult | str]
+) -> list[Remedy]:
     return [
-        _remedy(own, schedule, name, schedule.title, {"schedule": name}, "")
+        _remedy(chosen, schedule, name, schedule.title, {"schedule": name}, "")
         for name in _SCHEDULES
         if isinstance(schedule := others.get(name), ScheduleResult)
         and not schedule.extrapolated
-        and schedule is not own
+        and schedule is not chosen
     ]
 
 
 def _remedy(
-    own: ScheduleResult, after: ScheduleResult, key: str, label: Text, change: Change, side: Text
+    chosen: ScheduleResult, after: ScheduleResult, key: str, label: Text, change: Change, side: Text
 ) -> Remedy:
     return Remedy(
         key=key,
         label=label,
         change=change,
         after=after.idle_share,
-        side_effect=side or _memory(own, after),
+        side_effect=side or _memory(chosen, after),
     )
 
 
-def _memory(own: ScheduleResult, after: ScheduleResult) -> Text:
-    if after.peak == own.peak:
+def _memory(chosen: ScheduleResult, after: ScheduleResult) -> Text:
+    if after.peak == chosen.peak:
         batches = pluralize(after.peak, "micro-batch")
         return say(f"holds {{a}} {batches}, as now", a=(after.peak, COUNT))
     return say(
         f"holds {{a}} {pluralize(after.peak, 'micro-batch')} instead of {{b}}",
         a=(after.peak, COUNT),
-        b=(own.peak, COUNT),
+        b=(chosen.peak, COUNT),
     )
 
 
@@ -366,8 +368,8 @@ SOLUTION: Change = {**START, "schedule": "zb_v"}
 
 def challenge(result: Result) -> Challenge:
     """Return the challenge: under 5 percent of bubble in the memory of 1F1B."""
-    own, case = result.own, result.case
-    p, m = own.setting.pipeline_parallel, own.setting.num_microbatches
+    chosen, case = result.own, result.case
+    p, m = chosen.setting.pipeline_parallel, chosen.setting.num_microbatches
     conditions = (
         Condition(
             text=say("{p} stages and at most {m} micro-batches", p=(8, COUNT), m=(32, COUNT)),
@@ -381,9 +383,9 @@ def challenge(result: Result) -> Challenge:
         Condition(text="F&B as long as F + B + W", met=case.overlapped == 1.0),
         Condition(
             text="no more memory than 1F1B, weights and activations",
-            met=own.memory <= result.usual_memory * (1 + 1e-9),
+            met=chosen.memory <= result.usual_memory * (1 + 1e-9),
         ),
-        Condition(text=say("a bubble below {q}", q=(0.05, SHARE)), met=own.idle_share < 0.05),
+        Condition(text=say("a bubble below {q}", q=(0.05, SHARE)), met=chosen.idle_share < 0.05),
     )
     return Challenge(
         title="Challenge: a small bubble in 1F1B's memory",

@@ -57,7 +57,7 @@ def _evenly_spaced(count: int) -> Sequence[int]:
 
 def pareto(result: Result) -> Lines:
     """Return the bubble of every schedule over its memory, and who is beaten by none."""
-    own, shown = result.own, result.shown
+    chosen, shown = result.own, result.shown
     high = max(schedule.memory for schedule in shown) * 1.15
     top = max(schedule.idle_share for schedule in shown)
     rules = tuple(
@@ -92,7 +92,7 @@ def pareto(result: Result) -> Lines:
                 label=schedule.title,
                 x=schedule.memory,
                 y=schedule.idle_share,
-                color="accent" if schedule.name == own.name else "ink",
+                color="accent" if schedule.name == chosen.name else "ink",
             )
             for schedule in shown
         ),
@@ -104,7 +104,7 @@ def pareto(result: Result) -> Lines:
 
 def bubble_curve(result: Result) -> Slices[Lines]:
     """Return the bubble over the micro-batches: simulated, and 1F1B's closed form."""
-    own = result.own
+    chosen = result.own
     points = yield from result.played_column.rest()
     return Lines(
         title="Bubble over micro-batches",
@@ -121,7 +121,7 @@ def bubble_curve(result: Result) -> Slices[Lines]:
             ),
             Series(
                 key="played",
-                label=own.title,
+                label=chosen.title,
                 x=tuple(m for m, _ in points),
                 y=tuple(share for _, share in points),
                 color="compute",
@@ -130,9 +130,9 @@ def bubble_curve(result: Result) -> Slices[Lines]:
         points=(
             Point(
                 key="now",
-                label=say("{e}", e=(own.idle_share, SHARE)),
-                x=own.setting.num_microbatches,
-                y=own.idle_share,
+                label=say("{e}", e=(chosen.idle_share, SHARE)),
+                x=chosen.setting.num_microbatches,
+                y=chosen.idle_share,
             ),
         ),
         handle="num_microbatches",

@@ -35,8 +35,8 @@ def pytorch(result: Result) -> Code:
 
 def megatron(result: Result) -> Code:
     """Return Megatron-LM's arguments for the schedule."""
-    own = result.own.setting
-    p, m, v = own.pipeline_parallel, own.num_microbatches, own.num_chunks
+    setting = result.own.setting
+    p, m, v = setting.pipeline_parallel, setting.num_microbatches, setting.num_chunks
     text = megatron_arguments(result.own.name, p, v, result.group, result.layout)
     if result.own.name == "interleaved" and m < p:
         text = "# Megatron-LM interleaves only with at least as many micro-batches as stages."
@@ -71,13 +71,13 @@ def pytorch_csv(orders: Orders, placement: str) -> str:
 
 
 def _action(op: Op, rank: int, ranks: Count, placement: str) -> str:
-    def one(kind: int, microbatch: int, chunk: int) -> str:
+    def action(kind: int, microbatch: int, chunk: int) -> str:
         return f"{stage_of(rank, chunk, ranks, placement)}{_LETTERS[kind]}{microbatch}"
 
     if op.kind != PAIR:
-        return one(op.kind, op.microbatch, op.chunk)
-    back = one(BACKWARD, op.back_microbatch, op.back_chunk)
-    return f"({one(FORWARD, op.microbatch, op.chunk)};{back})OVERLAP_F_B"
+        return action(op.kind, op.microbatch, op.chunk)
+    back = action(BACKWARD, op.back_microbatch, op.back_chunk)
+    return f"({action(FORWARD, op.microbatch, op.chunk)};{back})OVERLAP_F_B"
 
 
 def megatron_arguments(

@@ -271,13 +271,15 @@ def candidate_changes(case: ScheduleCase) -> dict[str, Change]:
     return changes
 
 
-def play_changes(case: ScheduleCase, own: ScheduleResult, change: Change) -> ScheduleResult | None:
+def play_changes(
+    case: ScheduleCase, chosen: ScheduleResult, change: Change
+) -> ScheduleResult | None:
     """Return the figures after a change; None if it would take too long, or cannot run."""
     changed = replace(case, **change)  # type: ignore[arg-type]
     if num_operations(changed.pipeline_parallel, changed.num_microbatches, 1) > _LARGEST:
         return None
     schedule = schedule_result(changed)
-    return None if schedule.setting.reason and not own.setting.reason else schedule
+    return None if schedule.setting.reason and not chosen.setting.reason else schedule
 
 
 _COLUMN = tuple(sorted({round(2 ** (exponent / 4)) for exponent in range(33)}))
@@ -416,23 +418,23 @@ def search(inputs: Inputs) -> Slices[Result]:
     case = schedule_case(inputs)
     setting = feasible_setting(case)
     run = yield from partial_progress(simulate_in_steps(case, setting), 0, 2)
-    own = measure_schedule(case, setting, run)
-    others = yield from partial_progress(compare_schedules(case, own), 1, 2)
+    chosen = measure_schedule(case, setting, run)
+    others = yield from partial_progress(compare_schedules(case, chosen), 1, 2)
     p, m, v = setting.pipeline_parallel, setting.num_microbatches, setting.num_chunks
     passes = case.forward, case.backward, case.backward_weight
     usual = one_f_one_b_peak(0, p, m)
     cut = part_layers(case, p * run.program.num_parts)
-    shown = _comparable(own, others)
+    shown = _comparable(chosen, others)
     return Result(
         case=case,
         run=run,
-        own=own,
+        own=chosen,
         others=others,
         titles=schedule_titles(),
         shown=shown,
         best=tuple(frontier(shown)),
         changed={
-            key: Lazy(partial(play_changes, case, own, change))
+            key: Lazy(partial(play_changes, case, chosen, change))
             for key, change in candidate_changes(case).items()
         },
         peaks=peak_activations(run),
@@ -441,11 +443,11 @@ def search(inputs: Inputs) -> Slices[Result]:
         shares=part_times(case, len(cut)),
         layout=format_layout(cut) if cut else "",
         group=group(p, m),
-        closed=None if cut else closed_form_idle(own.name, (p, m, v), passes, case.pair),
-        few=own.name in ("interleaved", "breadth_first") and v > 1 and m < p,
+        closed=None if cut else closed_form_idle(chosen.name, (p, m, v), passes, case.pair),
+        few=chosen.name in ("interleaved", "breadth_first") and v > 1 and m < p,
         column=_COLUMN,
         closed_column=tuple(bubble_share(p, m) for m in _COLUMN),
-        played_column=SlicedRun(bubble_curve(case, own)),
+        played_column=SlicedRun(bubble_curve(case, chosen)),
         usual_memory=usual * case.activation_size / p + case.weight_size / p,
         stages=p,
         chunks=v,
@@ -454,22 +456,22 @@ def search(inputs: Inputs) -> Slices[Result]:
         weight=case.backward_weight,
         whole=case.backward + case.backward_weight,
         pair=case.pair,
-        bubble_share=own.idle_share,
-        bubble_over_ideal=own.idle_over_compute,
-        idle=own.idle_share * own.step,
-        step=own.step,
-        peak=own.peak,
-        activations=own.activations,
+        bubble_share=chosen.idle_share,
+        bubble_over_ideal=chosen.idle_over_compute,
+        idle=chosen.idle_share * chosen.step,
+        step=chosen.step,
+        peak=chosen.peak,
+        activations=chosen.activations,
         activation_share=case.activation_size / p,
-        copies=model_copies(own.name),
-        weights=own.weights,
-        messages=own.messages,
-        message_bytes=own.messages * case.message_size,
+        copies=model_copies(chosen.name),
+        weights=chosen.weights,
+        messages=chosen.messages,
+        message_bytes=chosen.messages * case.message_size,
     )
 
 
 def _comparable(
-    own: ScheduleResult, others: Mapping[str, ScheduleResult | str]
+    chosen: ScheduleResult, others: Mapping[str, ScheduleResult | str]
 ) -> tuple[ScheduleResult, ...]:
     """Return comparable schedules; a single micro-batch at a time would dwarf the others.
 
@@ -477,5 +479,5 @@ def _comparable(
     """
     played = (schedule for schedule in others.values() if isinstance(schedule, ScheduleResult))
     return tuple(
-        schedule for schedule in played if schedule.name != "naive" or schedule.name == own.name
-    ) or (own,)
+        schedule for schedule in played if schedule.name != "naive" or schedule.name == chosen.name
+    ) or (chosen,)

@@ -298,10 +298,10 @@ def solve(inputs: Inputs) -> Result:
     calibration = Calibration(measured=(), points=())
     if machine:
         calibration = _measured(timings, machine)
-    own = own_constants(calibration, NODES[machine].gpu) if machine else None
+    constants = own_constants(calibration, NODES[machine].gpu) if machine else None
     if machine and text.log:
-        own = with_log_pace(own or OwnConstants(gpu=NODES[machine].gpu), text, run)
-    mine = replace(run, cluster=replace(run.cluster, own=own))
+        constants = with_log_pace(constants or OwnConstants(gpu=NODES[machine].gpu), text, run)
+    mine = replace(run, cluster=replace(run.cluster, own=constants))
     ours, step = run_step_time(run).total, run_step_time(mine).total
     least, most, _ = step_range(mine, step)
     before = step_range(run, ours)
@@ -310,7 +310,7 @@ def solve(inputs: Inputs) -> Result:
         machine=machine,
         run=mine,
         evidence=evidence(mine),
-        own=own,
+        own=constants,
         found=calibration,
         unread=timings.unread,
         logged=logged_step(text, run),

@@ -273,9 +273,9 @@ def who_waits(result: Result) -> Heatmap:
         y=names,
         values=tuple(
             tuple(
-                time / steps if row != column else float("nan") for column, time in enumerate(own)
+                time / steps if row != column else float("nan") for column, time in enumerate(waits)
             )
-            for row, own in enumerate(checked.waits)
+            for row, waits in enumerate(checked.waits)
         ),
         quantity=SECONDS,
         caption=_waiting(result),
