@@ -269,7 +269,7 @@ def overlap_run(inputs: Inputs) -> Run:
             gpus_per_node=_NODE,
             nics_per_node=_NODE,
             nic_bandwidth=inputs.port,
-            own=parse_constants(inputs.own_constants),
+            own_constants=parse_constants(inputs.own_constants),
         ),
         plan=Plan(
             world_size=tensor * stages * inputs.data_parallel,

@@ -143,7 +143,7 @@ def read_cluster(section: object, problems: list[str]) -> dict[str, Any]:
     return values | {
         "gpu": gpu,
         "price_per_hour": hourly,
-        "own": _read_constants(constants, problems),
+        "own_constants": _read_constants(constants, problems),
     }
 
 

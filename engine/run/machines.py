@@ -43,5 +43,5 @@ def cluster_of(machine: str, own_constants: str = "") -> Cluster:
         nics_per_node=node.nics_per_node,
         nic_bandwidth=node.nic_bandwidth,
         transport=transport_of(machine),
-        own=parse_constants(own_constants),
+        own_constants=parse_constants(own_constants),
     )

@@ -52,7 +52,7 @@ class Cluster:
         oversubscription: how many times the ports of the nodes exceed what the spine carries.
         transport: how messages travel over the ports.
         price_per_hour: of one GPU, per second; 0 if not known.
-        own: constants that were measured on these machines, in place of the catalog's.
+        own_constants: constants that were measured on these machines, in place of the catalog's.
         nvlink_domain: GPUs that reach each other over NVLink: fewer than a rack has where trays are
             missing, those of one tray where NVLink between hosts is off; 0: as the machine has it.
     """
@@ -64,7 +64,7 @@ class Cluster:
     oversubscription: Ratio = 1.0
     transport: Transport = "infiniband"
     price_per_hour: Price = 0.0
-    own: OwnConstants | None = None
+    own_constants: OwnConstants | None = None
     nvlink_domain: Count = 0
 
 

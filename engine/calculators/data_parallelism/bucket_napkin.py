@@ -165,7 +165,7 @@ def _job(inputs: Inputs) -> BucketJob:
         port=inputs.port,
         whole=inputs.whole,
         overlap=inputs.overlap,
-        own=inputs.own_constants,
+        own_constants=inputs.own_constants,
     )
 
 

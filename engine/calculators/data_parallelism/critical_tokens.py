@@ -165,7 +165,7 @@ def solve(inputs: Inputs) -> Result:
         ports=int(inputs.ports),
         port=inputs.port,
         gradient=inputs.gradients,
-        own=inputs.own_constants,
+        own_constants=inputs.own_constants,
     )
     return Result(
         critical=bound,

@@ -130,7 +130,7 @@ def setting_of(inputs: Inputs) -> ShardedSetting:
         ranks=inputs.ranks,
         tokens=inputs.tokens,
         port=inputs.port,
-        own=inputs.own_constants,
+        own_constants=inputs.own_constants,
         unit=unit,
         prefetch=inputs.prefetch,
         # The outermost module keeps its parameters for the backward pass.

@@ -153,7 +153,7 @@ def setting_of(inputs: Inputs, shard: Count) -> ShardedSetting:
         tokens=inputs.tokens,
         port=inputs.port,
         gradient=gradient_setting("fsdp", inputs.gradients),
-        own=inputs.own_constants,
+        own_constants=inputs.own_constants,
         again=NODE if wide else 0,
         shard=0 if shard == ranks else shard,
         sum_once=inputs.sums == "once",

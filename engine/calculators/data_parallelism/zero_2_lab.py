@@ -112,7 +112,7 @@ def setting_of(inputs: Inputs, stage: int) -> ShardedSetting:
         tokens=inputs.tokens,
         port=inputs.port,
         gradient=gradient_setting("deepspeed", inputs.gradients),
-        own=inputs.own_constants,
+        own_constants=inputs.own_constants,
     )
 
 

@@ -218,7 +218,7 @@ def setting_of(inputs: Inputs, prefetch: int) -> ShardedSetting:
         tokens=inputs.tokens,
         port=inputs.port,
         gradient=gradient_setting("fsdp", inputs.gradients),
-        own=inputs.own_constants,
+        own_constants=inputs.own_constants,
         prefetch=prefetch,
         reshard=inputs.reshard,
     )

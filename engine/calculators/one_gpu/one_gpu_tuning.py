@@ -181,7 +181,7 @@ def _job(inputs: Inputs, method: str) -> FineTuningJob:
         recompute=cast(Literal["none", "full"], inputs.recompute),
         lora_rank=inputs.lora_rank,
         fused=inputs.fused,
-        own=parse_constants(inputs.own_constants),
+        own_constants=parse_constants(inputs.own_constants),
     )
 
 

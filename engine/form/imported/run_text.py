@@ -38,5 +38,5 @@ def parse_job_text(
     job = import_run(text, defaults)
     if job.run is None or not own_constants:
         return job
-    cluster_of_run = replace(job.run.cluster, own=parse_constants(own_constants))
+    cluster_of_run = replace(job.run.cluster, own_constants=parse_constants(own_constants))
     return replace(job, run=replace(job.run, cluster=cluster_of_run))

@@ -178,7 +178,7 @@ def job_values(run: Run) -> dict[str, str]:
 
 def _machine(run: Run) -> str:
     """Return the catalog key of the run's machines, or ""."""
-    bare = replace(run.cluster, own=None, price_per_hour=0.0, oversubscription=1.0)
+    bare = replace(run.cluster, own_constants=None, price_per_hour=0.0, oversubscription=1.0)
     return next((key for key in NODES if cluster_of(key) == bare), "")
 
 

@@ -139,7 +139,7 @@ def job_of(inputs: Inputs) -> PlanningJob:
             nics_per_node=NODE,
             nic_bandwidth=inputs.nic_bandwidth,
             price_per_hour=inputs.price,
-            own=parse_constants(inputs.own_constants),
+            own_constants=parse_constants(inputs.own_constants),
         ),
         world_size=inputs.world_size // NODE * NODE,
         training=Training(

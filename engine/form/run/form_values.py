@@ -32,7 +32,9 @@ def inputs_of(run: Run) -> Inputs:
         "gpu": _gpu_key(run),
         "zero_stage": str(run.plan.zero_stage),
         "half_gradients": _GRADIENTS[run.training.gradient_precision],
-        "own_constants": format_constants(run.cluster.own) if run.cluster.own else "",
+        "own_constants": format_constants(run.cluster.own_constants)
+        if run.cluster.own_constants
+        else "",
     }
     if run.cluster.gpu.name == OWN_NAME:
         values |= _own_gpu_values(run.cluster.gpu)

@@ -55,10 +55,10 @@ def range_note(present: Presenter, name: str, evidence: Evidence, note: Text = "
 def _own_constants_text(evidence: Evidence) -> tuple[Text, ...]:
     """Return the effect of the reader's own constants; none on another GPU."""
     cluster = evidence().run.cluster
-    if cluster.own is None:
+    if cluster.own_constants is None:
         return ()
-    if not cluster.own.of(cluster.gpu):
-        name = ACCELERATORS[cluster.own.gpu].name
+    if not cluster.own_constants.of(cluster.gpu):
+        name = ACCELERATORS[cluster.own_constants.gpu].name
         return (f"Your own constants are of {name}, and do not count here.",)
     words = "Your own constants stand for the catalog's, and explain {share} of the variance."
     return (say(words, share=(evidence().spread.explained, SHARE)),)
@@ -71,7 +71,7 @@ def no_range_assumptions(evidence: Evidence) -> tuple[Text, ...]:
 
 def _counted(evidence: Evidence) -> tuple[Text, ...]:
     cluster = evidence().run.cluster
-    if cluster.own is None or not cluster.own.of(cluster.gpu):
+    if cluster.own_constants is None or not cluster.own_constants.of(cluster.gpu):
         return _own_constants_text(evidence)
     return ("Your own constants stand for the catalog's.",)
 

@@ -40,5 +40,5 @@ def knob_job(
         tokens=tokens,
         port=port,
         framework="deepspeed",
-        own=own_constants,
+        own_constants=own_constants,
     )

@@ -108,7 +108,7 @@ def cluster_wires(
         gpus_per_node=gpus_per_node,
         nics_per_node=ports_per_node,
         nic_bandwidth=port,
-        own=own_constants,
+        own_constants=own_constants,
     )
     return ClusterWires(
         rank=replace(collective_rank(cluster, latency), domain=gpus_per_node),

@@ -41,7 +41,7 @@ class CollectivePlacement:
         node: node type.
         line: one-way line rate that limits a ring: of the links, or of the group's ports.
         pcie: one-way line rate of a GPU's PCIe; 0 if another link leads to the host.
-        own: text of constants measured on the machine; empty for the catalog's.
+        own_constants: text of constants measured on the machine; empty for the catalog's.
     """
 
     rank: RankRates
@@ -49,7 +49,7 @@ class CollectivePlacement:
     node: Node
     line: Bandwidth
     pcie: Bandwidth
-    own: str = ""
+    own_constants: str = ""
 
 
 def place_collective(
@@ -80,7 +80,7 @@ def place_collective(
         line = min(line, cluster.nics_per_node * cluster.nic_bandwidth * share)
     pcie = gpu.pcie if gpu.host_link == "PCIe" else 0.0
     return CollectivePlacement(
-        rank=rank, group=group, node=node, line=line, pcie=pcie, own=own_constants
+        rank=rank, group=group, node=node, line=line, pcie=pcie, own_constants=own_constants
     )
 
 
@@ -222,11 +222,13 @@ def _changed_placement(
     group, ports = placement.group, placement.node.nics_per_node
     if key == "trays":
         return place_collective(
-            machine, group.ranks, _trays(placement), own_constants=placement.own
+            machine, group.ranks, _trays(placement), own_constants=placement.own_constants
         )
     if key in ("half_ports", "one_port"):
         num_ports = max(1, ports // 2) if key == "half_ports" else 1
-        return place_collective(machine, group.ranks, group.nodes, num_ports, placement.own)
+        return place_collective(
+            machine, group.ranks, group.nodes, num_ports, placement.own_constants
+        )
     if key == "pcie":
         return _limit_bandwidth(placement, PCIE_5 * placement.pcie / _PCIE_5)
     return _limit_bandwidth(placement, SOCKETS)

@@ -53,7 +53,7 @@ class BucketedJob:
         overlap: reduced as they are ready, not after the backward pass.
         slow_down: computation takes so much longer beside an all-reduce; 0: as in the step model,
             where it depends on the bytes.
-        own: text of constants that were measured on these GPUs; empty: the catalog's.
+        own_constants: text of constants that were measured on these GPUs; empty: the catalog's.
     """
 
     model: Model
@@ -68,7 +68,7 @@ class BucketedJob:
     ready: bool = True
     overlap: bool = True
     slow_down: Ratio = 0.0
-    own: str = ""
+    own_constants: str = ""
 
     @property
     def element(self) -> Bytes:
@@ -118,7 +118,7 @@ def bucketed_run(job: BucketedJob) -> Run:
             gpus_per_node=_NODE,
             nics_per_node=job.ports_per_node,
             nic_bandwidth=job.port,
-            own=parse_constants(job.own),
+            own_constants=parse_constants(job.own_constants),
         ),
         plan=Plan(world_size=job.world_size, zero_stage=0),
         training=Training(

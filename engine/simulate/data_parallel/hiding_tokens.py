@@ -29,7 +29,7 @@ class GatheringJob:
         ranks: GPUs, on nodes of eight.
         ports, port: network ports of a node, and the line rate of one, one way.
         gradient: its type on the wire.
-        own: text of constants that were measured on these GPUs; empty: the catalog's.
+        own_constants: text of constants that were measured on these GPUs; empty: the catalog's.
     """
 
     model: str
@@ -38,7 +38,7 @@ class GatheringJob:
     ports: Count
     port: Bandwidth
     gradient: GradientPrecision
-    own: str = ""
+    own_constants: str = ""
 
 
 @lru_cache(maxsize=256)
@@ -72,7 +72,7 @@ def gathered_units(job: GatheringJob, tokens: Count) -> ShardedUnits:
         gpus_per_node=_NODE,
         nics_per_node=job.ports,
         nic_bandwidth=job.port,
-        own=parse_constants(job.own),
+        own_constants=parse_constants(job.own_constants),
     )
     plan = Plan(world_size=job.ranks, zero_stage=3)
     training = Training(

@@ -38,7 +38,7 @@ class BucketJob:
         port: line rate of each, one way.
         whole: an all-reduce instead of a reduce-scatter.
         overlap: reductions run beside the backward pass.
-        own: text of constants that were measured on these GPUs; empty: the catalog's.
+        own_constants: text of constants that were measured on these GPUs; empty: the catalog's.
     """
 
     parameters: Parameters
@@ -50,7 +50,7 @@ class BucketJob:
     port: Bandwidth
     whole: bool = False
     overlap: bool = True
-    own: str = ""
+    own_constants: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ def _cluster(job: BucketJob) -> Cluster:
         gpus_per_node=_PER_NODE,
         nics_per_node=_PER_NODE,
         nic_bandwidth=job.port,
-        own=parse_constants(job.own),
+        own_constants=parse_constants(job.own_constants),
     )
 
 

@@ -43,7 +43,7 @@ class ScalingJob:
         ports_per_node: of eight GPUs.
         deviation: standard deviation of a GPU's computing time, of its mean.
         slower: by which one GPU is slower.
-        own: text of constants that were measured on these GPUs; empty: the catalog's.
+        own_constants: text of constants that were measured on these GPUs; empty: the catalog's.
     """
 
     model: str
@@ -55,7 +55,7 @@ class ScalingJob:
     ports_per_node: Count
     deviation: Share
     slower: Share
-    own: str = ""
+    own_constants: str = ""
 
     @property
     def element(self) -> Bytes:
@@ -133,7 +133,7 @@ def scaling_run(job: ScalingJob, num_gpus: Count, tokens: Tokens) -> Run:
             gpus_per_node=GPUS_PER_NODE,
             nics_per_node=job.ports_per_node,
             nic_bandwidth=job.port,
-            own=parse_constants(job.own),
+            own_constants=parse_constants(job.own_constants),
         ),
         plan=Plan(world_size=num_gpus, zero_stage=0),
         training=Training(

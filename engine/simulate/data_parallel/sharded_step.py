@@ -73,7 +73,7 @@ class ShardedSetting:
         again: ranks that gather for the backward pass; 0: those that gather for the forward pass.
         shard: neighboring ranks that share one copy of the states; 0: all.
         sum_once: copies sum their gradients with the last micro-batch only.
-        own: text of constants that were measured on these GPUs; empty: the catalog's.
+        own_constants: text of constants that were measured on these GPUs; empty: the catalog's.
     """
 
     model: str
@@ -91,7 +91,7 @@ class ShardedSetting:
     again: Count = 0
     shard: Count = 0
     sum_once: bool = False
-    own: str = ""
+    own_constants: str = ""
 
 
 @record
@@ -123,7 +123,7 @@ def setting_run(setting: ShardedSetting) -> Run:
             gpus_per_node=_NODE,
             nics_per_node=_NODE,
             nic_bandwidth=setting.port,
-            own=parse_constants(setting.own),
+            own_constants=parse_constants(setting.own_constants),
         ),
         plan=Plan(
             world_size=setting.ranks,

@@ -63,7 +63,7 @@ class SyncJob:
         tokens: in one forward and backward pass of a GPU.
         accumulation: micro-batches per step; only the last one's backward pass hides anything.
         latency: of a step of large messages between nodes.
-        own: text of constants that were measured on these GPUs; empty: the catalog's.
+        own_constants: text of constants that were measured on these GPUs; empty: the catalog's.
     """
 
     parameters: Parameters
@@ -80,13 +80,13 @@ class SyncJob:
     tokens: Tokens
     accumulation: Count
     latency: Seconds = INFINIBAND.step
-    own: str = ""
+    own_constants: str = ""
 
     @property
     def wires(self) -> ClusterWires:
         """Wires between the GPUs."""
         machine = self.world_size, self.gpus_per_node, self.ports_per_node
-        return _wires(self.gpu, machine, self.port, self.latency, self.own)
+        return _wires(self.gpu, machine, self.port, self.latency, self.own_constants)
 
     @property
     def size(self) -> Bytes:
@@ -157,7 +157,7 @@ def sync_run(job: SyncJob) -> Run:
             gpus_per_node=job.gpus_per_node,
             nics_per_node=job.ports_per_node,
             nic_bandwidth=job.port,
-            own=parse_constants(job.own),
+            own_constants=parse_constants(job.own_constants),
         ),
         plan=Plan(world_size=job.world_size, zero_stage=int(job.zero1)),
         training=Training(

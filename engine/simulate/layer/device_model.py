@@ -85,7 +85,7 @@ def rank_rates(
     What was measured on the cluster itself replaces the catalog's constants here, and nowhere else.
     """
     gpu = cluster.gpu
-    reached = constants or reached_of(gpu, cluster.own)
+    reached = constants or reached_of(gpu, cluster.own_constants)
     software = SOFTWARE[training.framework]
     network = TRANSPORTS[cluster.transport]
     peak = gpu.peak.get("fp16") or gpu.peak["bf16"]
@@ -119,7 +119,7 @@ def rank_rates(
 
 
 def _measured_pace(cluster: Cluster, training: Training) -> Ratio:
-    constants = cluster.own
+    constants = cluster.own_constants
     if constants is None or not constants.of(cluster.gpu):
         return 1.0
     return constants.of_job(training.precision, training.framework)

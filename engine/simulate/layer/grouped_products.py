@@ -22,7 +22,7 @@ def gpu_rates(gpu: str, own_constants: str = "") -> RankRates:
         gpus_per_node=8,
         nics_per_node=8,
         nic_bandwidth=5e10,
-        own=parse_constants(own_constants),
+        own_constants=parse_constants(own_constants),
     )
     return rank_rates(cluster, _RUN)
 

@@ -78,7 +78,7 @@ def with_log_pace(constants: OwnConstants, text: ClusterMeasurements, run: Run) 
     A log holds what is the cluster's and what is the job's own. The weight of the former is what
     groups of published runs have in common.
     """
-    plain = replace(run, cluster=replace(run.cluster, own=constants))
+    plain = replace(run, cluster=replace(run.cluster, own_constants=constants))
     log_check = check_log(text.log, plain) if text.log else None
     if log_check is None or log_check.mfu > 1:
         return constants

@@ -37,7 +37,7 @@ class JobPlacement:
         model, node: keys of the catalog.
         ranks: GPUs that share the states (ZeRO-3).
         homes: tensor -> "hbm", "peer" (idle GPUs), "host" or "nvme".
-        own: text of constants that were measured on these GPUs; empty: the catalog's.
+        own_constants: text of constants that were measured on these GPUs; empty: the catalog's.
     """
 
     model: str
@@ -47,7 +47,7 @@ class JobPlacement:
     micro_batch_size: Count
     num_microbatches: Count
     homes: Mapping[str, str]
-    own: str = ""
+    own_constants: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ def build_tiered_job(placement: JobPlacement) -> TieredJob:
         gradient_copies=copies,
         working=memory.total - sum(sizes.values()) - copies,
         peak=gpu.peak["bf16"],
-        rate=gpu_constants(gpu, parse_constants(placement.own)).matmul,
+        rate=gpu_constants(gpu, parse_constants(placement.own_constants)).matmul,
     )
 
 

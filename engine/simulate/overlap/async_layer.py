@@ -84,7 +84,7 @@ def tensor_run(
             gpus_per_node=_NODE,
             nics_per_node=_NODE,
             nic_bandwidth=400 * Gbit,  # nothing leaves the node
-            own=parse_constants(own_constants),
+            own_constants=parse_constants(own_constants),
         ),
         plan=Plan(world_size=ranks, tensor_parallel=ranks, sequence_parallel=True, zero_stage=0),
         training=Training(

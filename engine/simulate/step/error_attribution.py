@@ -48,7 +48,7 @@ def explained_variance(run: Run, name: str) -> Share:
         run: with its cluster.
         name: key of `CLASSES`.
     """
-    own = run.cluster.own
+    own = run.cluster.own_constants
     if own is None or not own.of(run.cluster.gpu):
         return 0.0
     _, low, high = CLASSES[name]
@@ -71,7 +71,7 @@ def cluster_share(explained: Share = 0.0) -> Share:
 
 def sensitivity(run: Run, name: str) -> Ratio:
     """Return the elasticity of the step time with respect to a constant, positive if it grows."""
-    table = gpu_constants(run.cluster.gpu, run.cluster.own)
+    table = gpu_constants(run.cluster.gpu, run.cluster.own_constants)
     changed = replace(table, **{name: getattr(table, name) * _STEP})
     before, after = (
         step_time(run.model, run.cluster, run.plan, run.training, constants).total

@@ -132,7 +132,7 @@ class FineTuningJob:
         sequences: of a step, each a micro-batch.
         lora_rank: of adapters, where a method has them.
         fused: Adam is one kernel; otherwise one kernel per operation for all tensors (foreach).
-        own: constants that were measured on the GPU, in place of the catalog's.
+        own_constants: constants that were measured on the GPU, in place of the catalog's.
     """
 
     model: Model
@@ -142,7 +142,7 @@ class FineTuningJob:
     recompute: Recompute
     lora_rank: Count
     fused: bool
-    own: OwnConstants | None = None
+    own_constants: OwnConstants | None = None
 
     @property
     def tokens(self) -> Tokens:
@@ -227,7 +227,13 @@ def _training(job: FineTuningJob, method: Method) -> Training:
 def _alone(job: FineTuningJob) -> Cluster:
     """Return a machine with one GPU; nothing crosses its port."""
     gpu = job.gpu
-    return Cluster(gpu=gpu, gpus_per_node=1, nics_per_node=1, nic_bandwidth=gpu.pcie, own=job.own)
+    return Cluster(
+        gpu=gpu,
+        gpus_per_node=1,
+        nics_per_node=1,
+        nic_bandwidth=gpu.pcie,
+        own_constants=job.own_constants,
+    )
 
 
 def _with_states(memory: Memory, model: Model, method: Method, size: Parameters) -> Memory:

@@ -200,7 +200,7 @@ def _unfitted_settings(run: Run) -> Iterator[str]:
 
 def _has_measured_products(run: Run) -> bool:
     """Return whether the rates that matter most were measured on these GPUs."""
-    own = run.cluster.own
+    own = run.cluster.own_constants
     if own is None or not own.of(run.cluster.gpu):
         return False
     return {"matmul", "memory"} <= {name for name, _ in own.measured}

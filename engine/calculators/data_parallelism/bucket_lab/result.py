@@ -128,7 +128,7 @@ def setting_of(inputs: Inputs) -> BucketedJob:
         ready=inputs.order == "ready",
         overlap=inputs.overlap,
         slow_down=inputs.slow_down,
-        own=inputs.own_constants,
+        own_constants=inputs.own_constants,
     )
 
 

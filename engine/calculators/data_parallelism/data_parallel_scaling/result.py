@@ -143,7 +143,7 @@ def job_of(inputs: Inputs) -> ScalingJob:
         ports_per_node=inputs.ports_per_node,
         deviation=inputs.deviation,
         slower=inputs.slower,
-        own=inputs.own_constants,
+        own_constants=inputs.own_constants,
     )
 
 

@@ -192,7 +192,7 @@ def job_of(inputs: Inputs) -> SyncJob:
         tokens=float(inputs.tokens_per_gpu),
         accumulation=inputs.accumulation,
         latency=inputs.latency,
-        own=inputs.own_constants,
+        own_constants=inputs.own_constants,
     )
 
 

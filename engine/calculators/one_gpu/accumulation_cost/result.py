@@ -116,7 +116,7 @@ def step_of(inputs: Inputs, scheme: str = "", count: int = 0) -> AccumulationJob
             gpus_per_node=8,
             nics_per_node=8,
             nic_bandwidth=inputs.port,
-            own=parse_constants(inputs.own_constants),
+            own_constants=parse_constants(inputs.own_constants),
         ),
         ranks=inputs.world_size,
         sequence_length=inputs.sequence_length,

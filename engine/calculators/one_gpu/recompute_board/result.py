@@ -389,7 +389,7 @@ def solve(inputs: Inputs) -> Result:
         gpus_per_node=8,
         nics_per_node=8,
         nic_bandwidth=5e10,
-        own=parse_constants(inputs.own_constants),
+        own_constants=parse_constants(inputs.own_constants),
     )
     light = sum(
         tensor.size

@@ -279,7 +279,7 @@ def solve(inputs: Inputs) -> Result:
             micro_batch_size=inputs.micro_batch_size,
             num_microbatches=inputs.num_microbatches,
             homes=homes,
-            own=inputs.own_constants,
+            own_constants=inputs.own_constants,
         )
     )
     job, busy = placement.job, {wire: placement.busy(wire) for wire in WIRES}

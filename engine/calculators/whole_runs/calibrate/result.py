@@ -301,7 +301,7 @@ def solve(inputs: Inputs) -> Result:
     constants = own_constants(calibration, NODES[machine].gpu) if machine else None
     if machine and text.log:
         constants = with_log_pace(constants or OwnConstants(gpu=NODES[machine].gpu), text, run)
-    mine = replace(run, cluster=replace(run.cluster, own=constants))
+    mine = replace(run, cluster=replace(run.cluster, own_constants=constants))
     ours, step = run_step_time(run).total, run_step_time(mine).total
     least, most, _ = step_range(mine, step)
     before = step_range(run, ours)

@@ -140,7 +140,7 @@ def setup_of(inputs: Inputs) -> RlJob:
         gpus_per_node=8,
         nics_per_node=8,
         nic_bandwidth=400 * Gbit,
-        own=parse_constants(inputs.own_constants),
+        own_constants=parse_constants(inputs.own_constants),
     )
     whole = RlJob(
         model=MODELS[inputs.model],

@@ -173,7 +173,7 @@ def solve(inputs: Inputs) -> Result:
     messages = {name: node_message(cluster, rank, size) for name, size in sizes.items()}
     message_time = send_time(inputs.message, rank.port, 2)
     slowest, fastest = own_job.variants[0][2].total, own_job.variants[-1][2].total
-    constants = gpu_constants(cluster.gpu, cluster.own)
+    constants = gpu_constants(cluster.gpu, cluster.own_constants)
     return Result(
         token_rate=own_job.rate if own_job.runs else 0.0,
         exposed_share=own_job.levers.exposed_share,

@@ -59,7 +59,7 @@ def owning(error=0.0, names=NAMES, **more):
 
 
 def on(own, run=RUN):
-    return replace(run, cluster=replace(run.cluster, own=own))
+    return replace(run, cluster=replace(run.cluster, own_constants=own))
 
 
 def test_the_part_between_groups_is_that_of_the_published_runs():
