@@ -13,7 +13,13 @@ from engine.core.text import render_text
 from engine.core.units import BYTES, DAY, MONEY, SECONDS
 from engine.form.memory_fit import tight_mark, tight_text
 from engine.form.plan_to_reality import in_the_end
-from engine.form.planner.best_plan_text import MOVES, gain_text, limit_text, ties_text
+from engine.form.planner.best_plan_text import (
+    MOVES,
+    gain_text,
+    limit_text,
+    others_text,
+    ties_text,
+)
 from engine.form.planner.plan_text import plan_name, reason_text
 from engine.plan_every import AllPlans, all_plans
 from engine.run.file import InputError
@@ -23,11 +29,12 @@ from engine.run.schema import request_help
 from engine.run.values import load_json
 from engine.simulate.memory.allocator import reported_bytes
 from engine.simulate.planner.evaluate import Candidate, candidate_run
+from engine.simulate.planner.kinds import ListedPlan, listed_plans
 from engine.simulate.planner.moves import JobChange, StepLimit, find_job_changes, largest_overhead
 from engine.simulate.planner.search import SearchResult, fastest_plans, ordered_shapes
 from engine.simulate.planner.ties import Tie, find_ties
 from engine.simulate.planner.why import Reason, why_not
-from engine.simulate.step.step_range import step_range
+from engine.simulate.step.step_range import prediction_spread, step_range
 
 USAGE = (
     "python -m engine plan REQUEST.json [--json] [--every] [--workers N], or - for standard input"
@@ -147,13 +154,16 @@ def answer_json(request: PlanRequest, answer: Answer) -> dict[str, Any]:
     """Return the answer as plain data in SI units."""
     search, ties, limits, changes, why = answer
     answer_data: dict[str, Any] = {
-        "plans": [_plan_json(request, candidate) for candidate in search.best],
+        "plans": [_listed_json(request, plan) for plan in _listed(request, answer)],
         "shapes": search.shapes,
         "shapes_searched": search.examined,
         "plans_timed": search.timed,
     }
     if ties and limits:
-        answer_data["tied"] = {"plans": ties.tied, "simplest": _plan_json(request, ties.simplest)}
+        answer_data["tied"] = {
+            "kinds": len(ties.kinds),
+            "simplest": _plan_json(request, ties.simplest),
+        }
         answer_data["limit"] = asdict(limits)
         answer_data["moves"] = [
             {"change": MOVES[candidate.key], "gain": candidate.gain, "per_gpu": candidate.per_gpu}
@@ -162,6 +172,17 @@ def answer_json(request: PlanRequest, answer: Answer) -> dict[str, Any]:
     if why:
         answer_data["why"] = {"verdict": why.verdict, "reason": render_text(reason_text(why))}
     return answer_data
+
+
+def _listed(request: PlanRequest, answer: Answer) -> tuple[ListedPlan, ...]:
+    """Return the fastest plan, what ties with it, and slower plans, one of each kind."""
+    search, ties, *_ = answer
+    return listed_plans(search.best, ties.kinds if ties else (), request.count)
+
+
+def _listed_json(request: PlanRequest, plan: ListedPlan) -> dict[str, Any]:
+    also = {name: list(values) for name, values in plan.others.items() if values}
+    return _plan_json(request, plan.candidate) | {"tied": plan.tied, "also_with": also}
 
 
 def _plan_json(request: PlanRequest, candidate: Candidate) -> dict[str, Any]:
@@ -218,26 +239,28 @@ def _answer_lines(request: PlanRequest, answer: Answer) -> Iterator[str]:
     search, ties, limits, changes, why = answer
     if not search.best:
         yield "No plan fits: the process of each that divides takes more than a GPU has."
-    for rank, candidate in enumerate(search.best, start=1):
+    for rank, plan in enumerate(_listed(request, answer), start=1):
+        candidate = plan.candidate
         low, high, _ = step_range(
             candidate_run(request.job, candidate.plan, candidate.training), candidate.step
         )
         step, shortest, longest = (format_value(t, SECONDS) for t in (candidate.step, low, high))
         memory = format_value(candidate.memory.total, BYTES)
         name = plan_name(candidate.plan, candidate.training) + tight_mark(candidate.fit)
-        yield (f"{rank:3}  {step} ({shortest} to {longest})  {memory}  {name}")
+        others = others_text(plan.others)
+        also = f"; also with {others}" if others else ""
+        yield f"{rank:3}  {step} ({shortest} to {longest})  {memory}  {name}{also}"
     if tight := [candidate for candidate in search.best if candidate.fit.verdict == "tight"]:
         yield render_text(tight_text(tight[0].fit))
     if ties and limits:
         yield ""
         yield render_text(ties_text(ties))
-        simplest = plan_name(ties.simplest.plan, ties.simplest.training)
-        yield f"The simplest of them: {simplest}{tight_mark(ties.simplest.fit)}."
         yield render_text(limit_text(limits))
         yield from (
             f"  {MOVES[m.key]}: {render_text(gain_text(m.gain, m.per_gpu))}" for m in changes
         )
-        yield from ties.spread.beyond
+        best = search.best[0]
+        yield from prediction_spread(candidate_run(request.job, best.plan, best.training)).beyond
         yield from _not_searched(request.job)
         yield from _run_cost_lines(request, search.best[0])
     if why and request.why:

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from engine.core.slices import run_to_end
 from engine.core.units import DAY, HOUR, Count
 from engine.form.memory_fit import tight_mark
 from engine.form.planner.plan_text import plan_name
@@ -18,7 +19,8 @@ from engine.run.plan_space import PlanningJob
 from engine.run.sweep_grid import SweepPoint, planner_request, read_grid
 from engine.simulate.memory.allocator import reported_bytes
 from engine.simulate.planner.evaluate import Candidate, candidate_run
-from engine.simulate.planner.search import fastest_plans
+from engine.simulate.planner.search import fastest_plans, ordered_shapes
+from engine.simulate.planner.ties import Tie, find_ties
 from engine.simulate.step.step_range import step_range
 
 USAGE = "python -m engine sweep GRID.toml [--out STEM] [--workers N | --scheduler tcp://HOST:PORT]"
@@ -123,17 +125,21 @@ _PLAN = (
 _TRAINING = ("framework", "precision", "micro_batch_size", "recompute", "schedule")
 _COLUMNS = (
     *("plan", "step_time", "step_time_low", "step_time_high", "tokens_per_second_per_gpu"),
-    *("peak_memory", "days", *_PLAN, "data_parallel", *_TRAINING),
+    *("peak_memory", "days", "tied_kinds", "simplest_tied", "simplest_step_time"),
+    *(*_PLAN, "data_parallel", *_TRAINING),
 )
 
 
 def point_rows(point: SweepPoint) -> list[dict[str, Any]]:
     """Return the rows of a point in SI units, except days and prices per hour."""
     job = planner_request(point).job
-    search = fastest_plans(job, 1)
+    shapes = ordered_shapes(job)
+    search = fastest_plans(job, 1, shapes)
     plan: dict[str, Any] = dict.fromkeys(_COLUMNS)
     if search.best:
-        plan |= _plan_columns(job, search.best[0], point.request["tokens"])
+        best = search.best[0]
+        plan |= _plan_columns(job, best, point.request["tokens"])
+        plan |= _tie_columns(run_to_end(find_ties(search.job, best, shapes)))
     days = plan["days"]
     return [
         _job_columns(job, point)
@@ -157,6 +163,15 @@ def _job_columns(job: PlanningJob, point: SweepPoint) -> dict[str, Any]:
         "global_batch_size": job.training.global_batch_size,
         "tokens": point.request["tokens"],
         "kept_free": job.kept_free,
+    }
+
+
+def _tie_columns(tie: Tie) -> dict[str, Any]:
+    simplest = tie.simplest
+    return {
+        "tied_kinds": len(tie.kinds),
+        "simplest_tied": plan_name(simplest.plan, simplest.training) + tight_mark(simplest.fit),
+        "simplest_step_time": simplest.step,
     }
 
 

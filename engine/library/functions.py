@@ -103,7 +103,7 @@ def plan(source: Document | Path) -> Plans:
     return Plans(
         plans=tuple(_planned(document, entry) for entry in answer["plans"]),
         timed=answer["plans_timed"],
-        tied=tied["plans"] if tied else 0,
+        tied=tied["kinds"] if tied else 0,
         simplest=_planned(document, tied["simplest"]) if tied else None,
         reason=answer["why"]["reason"] if "why" in answer else "",
     )

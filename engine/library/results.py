@@ -1,7 +1,7 @@
 """Records that the library's functions return, in SI units: bytes, seconds, FLOP/s."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
 from engine.core.units import Bandwidth, Bytes, Count, FlopRate, Money, Parameters, Ratio, Seconds
@@ -147,6 +147,8 @@ class PlannedRun:
         days: of the whole run without failures, where the request names its tokens.
         days_in_the_end: 10th, 50th and 90th percentile of what such runs took in the end.
         cost: of the whole run, where the cluster has a price.
+        tied: whether predictions are too coarse to tell it from the fastest plan.
+        also_with: settings of plans of the same kind that tie with the fastest too.
     """
 
     name: str
@@ -164,17 +166,20 @@ class PlannedRun:
     days: float | None = None
     days_in_the_end: tuple[float, ...] = ()
     cost: Money | None = None
+    tied: bool = False
+    also_with: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plans:
-    """The best plans of a job, fastest first.
+    """The plans of a job, one of each kind: the fastest, what ties with it, then slower ones.
 
     Attributes:
         plans: that fit; empty where none does.
         timed: plans that were timed on the way.
-        tied: plans whose range overlaps that of the best; the best is one of them.
-        simplest: of those, the fastest of the plans with the fewest axes.
+        tied: kinds of plans that tie with the fastest, that of the fastest among them.
+        simplest: the simplest plan of those kinds: the fewest kinds of parallelism, then the
+            fewest virtual stages, then the least recomputation.
         reason: why a plan that the request names is not the best; empty without one.
     """
 

@@ -6,6 +6,7 @@ python -m tests.engine.write_sweep_sample
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 from engine.catalog.models import MODELS
 from engine.form.sweep_sample import TEXT
@@ -19,9 +20,7 @@ NAMES = {model.name: key for key, model in MODELS.items()}
 def text() -> str:
     """Return the table with the plans and times of today."""
     rows = list(csv.DictReader(io.StringIO(TEXT), delimiter="\t"))
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]), delimiter="\t", lineterminator="\n")
-    writer.writeheader()
+    found: list[dict[str, Any]] = []
     jobs = dict.fromkeys(
         (row["model"], row["cluster"], row["gpu"], row["world_size"], row["nic_bandwidth"],
          row["sequence_length"])
@@ -47,7 +46,11 @@ def text() -> str:
             "kept_free": 0.05,
         }
         for point in read_grid(grid):
-            writer.writerows(point_rows(point))
+            found += point_rows(point)
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(found[0]), delimiter="\t", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(found)
     return out.getvalue()
 
 

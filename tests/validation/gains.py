@@ -2,7 +2,7 @@
 
     python -m tests.validation.gains
 
-writes `engine/form/what_if/accuracy.py`; a test compares it with what this prints.
+writes `engine/catalog/gain_errors.py`; a test compares it with what this prints.
 """
 
 import math
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.calculators.whole_runs.published_runs.read import Published, published
 
-TARGET = Path(__file__).parents[2] / "engine" / "form" / "what_if" / "accuracy.py"
+TARGET = Path(__file__).parents[2] / "engine" / "catalog" / "gain_errors.py"
 _SETTINGS = (
     "sequence_parallel",
     "zero_stage",

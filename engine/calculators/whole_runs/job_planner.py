@@ -70,6 +70,7 @@ def views(inputs: Inputs, result: Answer) -> Views:
         "held": present.value("held", **none),
         "memory": pictures.memory_badge(result),
         "limits": partial(pictures.limits_badge, result),
+        "ties": partial(pictures.ties_badge, result),
         "moves": partial(pictures.moves_table, result),
         "by_date": partial(pictures.date_badge, inputs, result),
         "by_budget": partial(pictures.budget_badge, inputs, result),

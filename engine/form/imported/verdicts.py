@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 
+from engine.catalog.gain_errors import GAIN_ERROR
 from engine.catalog.nodes import NODES
 from engine.core.parsing import exact_text
 from engine.core.record import record
@@ -15,7 +16,6 @@ from engine.form.memory_fit import fit_badge
 from engine.form.run.form_values import fits_form, inputs_of
 from engine.form.run.inputs import CUSTOM, Inputs
 from engine.form.run.result import RunEstimate
-from engine.form.what_if.accuracy import GAIN_ERROR
 from engine.run.importers.assemble import ImportedRun
 from engine.run.importers.import_report import ReportEntry
 from engine.run.machines import cluster_of

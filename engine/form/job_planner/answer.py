@@ -33,7 +33,14 @@ from engine.simulate.planner.moves import (
     find_job_changes,
     largest_overhead,
 )
-from engine.simulate.planner.search import SearchResult, search_plans
+from engine.simulate.planner.search import (
+    SearchResult,
+    price_job,
+    pricing_part,
+    search_plans,
+    timing_part,
+)
+from engine.simulate.planner.ties import Tie, find_ties
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 
 _MODEL = (
@@ -59,6 +66,7 @@ class Answer:
         found: the fastest plans whose process stays within the GPU.
         run, evidence: the best plan's, and on what its step rests.
         limit: what of the best plan's step is no computation.
+        tie: what ties with the best plan.
         moves: what changes of the job would gain.
         sizes: the best plan on each of several numbers of GPUs.
         others: likewise, of the machine that is compared.
@@ -75,6 +83,7 @@ class Answer:
     run: Run | None
     evidence: Evidence | None
     limit: StepLimit | None
+    tie: SlicedRun[Tie] | None
     moves: SlicedRun[tuple[JobChange, ...]] | None
     sizes: SlicedRun[tuple[SizedPlan, ...]]
     others: SlicedRun[tuple[SizedPlan, ...]] | None
@@ -130,7 +139,8 @@ class Answer:
 def answer(inputs: Inputs) -> Slices[Answer]:
     """Return the planner's result for a job."""
     job, refused = priced_job(inputs)
-    found = yield from search_plans(job, _COUNT)
+    shapes = yield from pricing_part(price_job(job))
+    found = yield from timing_part(search_plans(job, _COUNT, shapes))
     if refused:
         found = replace(found, best=())
     best = found.best[0] if found.best else None
@@ -150,6 +160,7 @@ def answer(inputs: Inputs) -> Slices[Answer]:
         run=run,
         evidence=evidence(run) if run else None,
         limit=largest_overhead(best) if best else None,
+        tie=SlicedRun(find_ties(found.job, best, shapes)) if best else None,
         moves=SlicedRun(find_job_changes(job, best)) if best else None,
         sizes=SlicedRun(best_by_gpus(job, inputs.tokens, asked, best)),
         others=_other_sizes(inputs) if best else None,

@@ -12,7 +12,6 @@ from engine.core.units import (
     HOUR,
     MONEY,
     PARAMETERS,
-    RATIO,
     SECONDS,
     Quantity,
 )
@@ -22,7 +21,8 @@ from engine.form.job_planner.answer import Answer
 from engine.form.job_planner.inputs import NONE, Inputs, gpu_of, on_other_machine
 from engine.form.job_planner.sizes import SizedPlan, in_time, largest_in_time, within
 from engine.form.memory_fit import TITLES, fit_badge, tight_mark
-from engine.form.planner.best_plan_text import MOVES, gain_text, limit_text
+from engine.form.planner.best_plan_text import MOVES, gain_text, limit_text, ties_text
+from engine.form.planner.plan_table import listed_table
 from engine.form.planner.plan_text import plan_name, split_text
 from engine.simulate.planner.evaluate import Candidate
 
@@ -468,19 +468,16 @@ def sizes_table(answer: Answer) -> Slices[Table]:
     )
 
 
-def plans_table(answer: Answer) -> Table:
-    """Return the fastest plans."""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            say("{t}", t=(candidate.step, SECONDS)),
-            say("{r}", r=(candidate.step / answer.step, RATIO)),
-            say("{m}", m=(candidate.memory.total, BYTES)),
-            _name(candidate),
-        )
-        for candidate in answer.found.best
-    ]
-    return Table(
-        title="The fastest plans",
-        columns=("Step", "Of the best", "Process", "Plan"),
-        rows=tuple(rows),
-    )
+def ties_badge(answer: Answer) -> Slices[Badge]:
+    """Return the kinds of plans that tie with the best, and the simplest plan of them."""
+    if not answer.tie:
+        return Badge(text="No tie", sentence=_NOTHING, color="muted")
+    tie = yield from answer.tie.rest()
+    text = "A tie" if len(tie.kinds) > 1 else "No tie"
+    return Badge(text=text, sentence=ties_text(tie), color="compute")
+
+
+def plans_table(answer: Answer) -> Slices[Table]:
+    """Return the fastest plan, the plans of other kinds that tie with it, and slower ones."""
+    kinds = (yield from answer.tie.rest()).kinds if answer.tie else ()
+    return listed_table(answer.found.best, kinds, len(answer.found.best))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Any
 
+from engine.catalog.gain_errors import GAIN_ERROR, PAIRS
 from engine.core.outputs import Output
 from engine.core.slices import SlicedRun, Slices
 from engine.core.text import Text
@@ -12,7 +13,6 @@ from engine.core.units import Bytes, Count, Money, Ratio, Seconds, Share, TokenR
 from engine.form.plan_to_reality import ASSUMES, NO_LOSSES, SOURCES, in_the_end
 from engine.form.planner.inputs import Inputs, job_of, own_run
 from engine.form.run.prediction_text import evidence_assumptions
-from engine.form.what_if.accuracy import GAIN_ERROR, PAIRS
 from engine.formulas.job import time_of_steps
 from engine.run.plan_space import PlanningJob
 from engine.run.run import Run

@@ -5,9 +5,12 @@ Apart from `plan_text`, because this needs the planner's search, and names of pl
 
 from collections.abc import Mapping
 
+from engine.catalog.gain_errors import GAIN_ERROR, PAIRS
 from engine.core.text import Text, say
 from engine.core.units import COUNT, RATIO, SECONDS, SHARE
-from engine.form.planner.plan_text import PARTS
+from engine.form.memory_fit import tight_mark
+from engine.form.planner.plan_text import PARTS, RECOMPUTED, plan_name
+from engine.simulate.planner.kinds import Variant
 from engine.simulate.planner.moves import StepLimit
 from engine.simulate.planner.ties import Tie
 
@@ -24,17 +27,51 @@ def limit_text(limit: StepLimit) -> Text:
 
 
 def ties_text(tie: Tie) -> Text:
-    """Return how many plans tie with the best."""
-    if tie.tied == 1:
-        return "No other plan's range overlaps that of the best."
+    """Return how many kinds of plans tie with the best, by which rule, and the simplest plan."""
+    simplest = plan_name(tie.simplest.plan, tie.simplest.training) + tight_mark(tie.simplest.fit)
+    error, pairs = (GAIN_ERROR, SHARE), (PAIRS, COUNT)
+    kinds = len(tie.kinds)
+    if kinds == 1:
+        return say(
+            "No plan of another kind is within {error} of the fastest, and four in five of {pairs} "
+            f"pairs of published runs are predicted that well. The simplest: {simplest}.",
+            error=error,
+            pairs=pairs,
+        )
     return say(
-        "{n} plans tie: their ranges overlap that of the best, which goes from {low} to {high}. "
-        "They are {splits} splits into tensor and pipeline parallelism.",
-        n=(tie.tied, COUNT),
-        splits=(tie.splits, COUNT),
-        low=(tie.low, SECONDS),
-        high=(tie.high, SECONDS),
+        "{n} kinds of plans tie: within {error} of the fastest, where one in five of {pairs} pairs "
+        f"of published runs is predicted worse. The simplest plan of them: {simplest}.",
+        n=(kinds, COUNT),
+        error=error,
+        pairs=pairs,
     )
+
+
+def others_text(others: Mapping[str, tuple[Variant, ...]]) -> str:
+    """Return what other plans of a kind have: "2 or 4 virtual stages; a micro-batch of 2"."""
+    words = []
+    if stages := others.get("virtual_pipeline"):
+        words.append(f"{_numbers(stages)} virtual stage{'s' * (stages != (1,))}")
+    if batches := others.get("micro_batch_size"):
+        words.append(f"a micro-batch of {_numbers(batches)}")
+    words += [
+        RECOMPUTED.get(str(name), f"{name} recomputed") for name in others.get("recompute", ())
+    ]
+    stages = others.get("zero_stage", ())
+    words += [f"ZeRO-{stage}" if stage else "nothing sharded" for stage in stages]
+    groups = others.get("shard_group", ())
+    words += ["one group of all replicas"] if 0 in groups else []
+    if inner := tuple(group for group in groups if group):
+        words.append(f"groups of {_numbers(inner)}")
+    return "; ".join(words)
+
+
+def _numbers(values: tuple[Variant, ...]) -> str:
+    """Return numbers as words: "2", "2 or 4", "2 to 16" for more than three."""
+    texts = list(map(str, values))
+    if len(texts) > 3:
+        return f"{texts[0]} to {texts[-1]}"
+    return " or ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
 MOVES: Mapping[str, str] = {

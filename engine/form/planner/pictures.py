@@ -1,7 +1,6 @@
 """Charts, badges and tables of the planner."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from engine.core.slices import Slices
 from engine.core.text import Text, say
@@ -24,6 +23,7 @@ from engine.form.memory_fit import memory_segments, tight_mark, with_fit
 from engine.form.planner.answer import Answer
 from engine.form.planner.best_plan_text import MOVES, limit_text, ties_text
 from engine.form.planner.plan_bar import step_bar
+from engine.form.planner.plan_table import listed_table
 from engine.form.planner.plan_text import plan_name, reason_text, split_text
 from engine.simulate.planner.evaluate import Candidate
 
@@ -115,19 +115,12 @@ def _name(candidate: Candidate) -> str:
 
 
 def ties_badge(answer: Answer) -> Slices[Badge]:
-    """Return the plans that tie with the best, and the simplest of them."""
+    """Return the kinds of plans that tie with the best, and the simplest plan of them."""
     if not answer.tie:
         return Badge(text="No tie", sentence="Nothing fits.", color="muted")
     tie = yield from answer.tie.rest()
-    simplest = f" The simplest of them: {_name(tie.simplest)}."
-    text = ties_text(tie)
-    if isinstance(text, str):
-        return Badge(text="No tie", sentence=text, color="compute")
-    return Badge(
-        text="A tie",
-        sentence=replace(text, template=text.template + simplest),
-        color="compute",
-    )
+    text = "A tie" if len(tie.kinds) > 1 else "No tie"
+    return Badge(text=text, sentence=ties_text(tie), color="compute")
 
 
 def splits_heatmap(answer: Answer) -> Slices[Heatmap]:
@@ -250,18 +243,7 @@ def moves_table(answer: Answer) -> Slices[Table]:
     )
 
 
-def plans_table(answer: Answer) -> Table:
-    """Return the fastest plans."""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            say("{t}", t=(candidate.step, SECONDS)),
-            say("{m}", m=(candidate.memory.total, BYTES)),
-            _name(candidate),
-        )
-        for candidate in answer.found.best
-    ]
-    return Table(
-        title="The fastest plans that fit",
-        columns=("Step", "Memory", "Plan"),
-        rows=tuple(rows),
-    )
+def plans_table(answer: Answer) -> Slices[Table]:
+    """Return the fastest plan, the plans of other kinds that tie with it, and slower ones."""
+    kinds = (yield from answer.tie.rest()).kinds if answer.tie else ()
+    return listed_table(answer.found.best, kinds, len(answer.found.best))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from engine.catalog.gain_errors import GAIN_ERROR
 from engine.core.text import Text, say
 from engine.core.units import BYTES, SECONDS, SHARE, Quantity, Seconds
 from engine.form.adjusted_inputs import join_sentences
@@ -27,7 +28,7 @@ PARTS: Mapping[str, str] = {
     "optimizer": "the optimizer",
     "other": "the host and the slowest GPU",
 }
-_RECOMPUTED = {
+RECOMPUTED: Mapping[str, str] = {
     "none": "nothing recomputed",
     "selective": "selective recomputation",
     "modules": "recomputation by module",
@@ -74,7 +75,7 @@ def _details(plan: Plan, training: Training) -> tuple[str, ...]:
     schedule = (training.schedule,) if plan.pipeline_parallel > 1 else ()
     precision = () if training.precision == "bf16" else (training.precision,)
     batch = f"micro-batch {training.micro_batch_size}"
-    again = _RECOMPUTED[training.recompute]
+    again = RECOMPUTED[training.recompute]
     return (sharding_text(plan), batch, again, *schedule, *precision)
 
 
@@ -99,9 +100,10 @@ def _step_reason_text(reason: Reason) -> Text:
     parts, numbers = differing_parts(reason.parts or {}, reason.plan.step if reason.plan else 0.0)
     if reason.verdict == "tied":
         return say(
-            "Its step is predicted {share} longer than the best one's, but the ranges of both "
-            f"overlap, so either may be faster. {parts}",
+            "Its step is predicted {share} longer than the best one's. Pairs of published runs are "
+            f"predicted to within {{error}}, so either may be faster. {parts}",
             share=share,
+            error=(GAIN_ERROR, SHARE),
             **numbers,
         )
     return say(f"It fits, and its step is {{share}} longer. {parts}", share=share, **numbers)

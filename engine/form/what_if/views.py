@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import exp
 from typing import Annotated
 
+from engine.catalog.gain_errors import GAIN_ERROR, PAIRS
 from engine.core.outputs import Output, Presenter
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, RATIO, SECONDS, SHARE, Count, Ratio, Seconds, Share
@@ -24,7 +25,6 @@ from engine.core.views import (
 )
 from engine.form.memory_fit import with_fit
 from engine.form.run.prediction_text import evidence_assumptions, range_note
-from engine.form.what_if.accuracy import GAIN_ERROR, PAIRS
 from engine.form.what_if.changes import LEVERS, Change, Lever
 from engine.form.what_if.inputs import Inputs, run_and_changes
 from engine.run.run import Run

@@ -10,8 +10,8 @@ from engine.run.run import Run
 from engine.run.stage_cut import cut_layers
 from engine.simulate.memory.memory import rank_memory
 from engine.simulate.planner.evaluate import Candidate, PlanShape
+from engine.simulate.planner.kinds import plan_order
 from engine.simulate.planner.search import (
-    plan_order,
     price_job,
     pricing_part,
     search_progress,

@@ -6,14 +6,14 @@ are those of trying everything, which the tests compare.
 """
 
 import math
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from engine.core.slices import Progress, Slices, partial_progress, run_to_end
 from engine.core.text import Sentence
-from engine.core.units import COUNT, Bytes, Count, Seconds
+from engine.core.units import COUNT, Count, Seconds
 from engine.run.plan_space import PlanningJob, plans
 from engine.run.plan_space import shapes as shapes_of
 from engine.simulate.planner.evaluate import (
@@ -24,6 +24,7 @@ from engine.simulate.planner.evaluate import (
     price_shapes,
     recipe_candidates,
 )
+from engine.simulate.planner.kinds import keep_fastest, plan_order
 
 T = TypeVar("T")
 Split = tuple[Count, Count]
@@ -38,7 +39,7 @@ class SearchResult:
     Attributes:
         job: whose plans they are: the asked one, or, where none of its plans leaves free what it
             says, the same with tight plans allowed.
-        best: the fastest plans that fit, the fastest first.
+        best: of each of the fastest kinds the fastest plan that fits, the fastest first.
         timed: plans that fitted and had to be timed.
         shapes: splits of a layer and a micro-batch, all of which were priced.
         examined: of those, how many could hold one of the best.
@@ -79,7 +80,7 @@ def ordered_shapes(job: PlanningJob) -> list[PlanShape]:
 def fastest_plans(
     job: PlanningJob, count: Count = 10, shapes: list[PlanShape] | None = None
 ) -> SearchResult:
-    """Return the fastest plans of a job that fit."""
+    """Return the fastest plans of a job that fit, one of each of `count` kinds."""
     return run_to_end(search_plans(job, count, shapes))
 
 
@@ -88,6 +89,7 @@ def search_plans(
 ) -> Slices[SearchResult]:
     """Search for the fastest plans of a job whose process fits, in cooperative steps.
 
+    Of each kind the fastest: plans that differ in a micro-batch or in virtual stages are one.
     Where none leaves free what the job says, those that just stay within the GPU are searched.
     """
     if shapes is None:
@@ -101,8 +103,9 @@ def search_plans(
 
 def _search_plans(job: PlanningJob, count: Count, shapes: list[PlanShape]) -> Slices[SearchResult]:
     # What is published is the first to beat: the best is never slower by the model's own word.
-    best = sorted(recipe_candidates(job), key=plan_order)[:count]
-    recipes = {(candidate.plan, candidate.training) for candidate in best}
+    best: list[Candidate] = []
+    for candidate in recipe_candidates(job):
+        keep_fastest(best, candidate, count)
     timed = seen = 0
 
     def worst() -> Seconds:
@@ -114,10 +117,7 @@ def _search_plans(job: PlanningJob, count: Count, shapes: list[PlanShape]) -> Sl
         seen += 1
         for candidate in fitting_candidates(job, shape, below=worst):
             timed += 1
-            if (candidate.plan, candidate.training) in recipes:
-                continue
-            insort(best, candidate, key=plan_order)
-            del best[count:]
+            keep_fastest(best, candidate, count)
         left = bisect_left(shapes, worst(), key=lambda candidate: candidate.bound)
         yield search_progress(
             seen, left, "{done} of at most {all} splits looked at, {timed} plans timed", timed
@@ -132,11 +132,6 @@ def search_progress(done: Count, total: Count, text: str, timed: Count = 0) -> P
     return Progress(
         share=done / max(done, total), text=Sentence(template=text, numbers=numbers | timed_plans)
     )
-
-
-def plan_order(candidate: Candidate) -> tuple[Seconds, Count, Bytes]:
-    """Return the sort key of a plan: step time, number of axes, memory."""
-    return candidate.step, candidate.axes, candidate.memory.total
 
 
 def plans_within(job: PlanningJob, limit: Seconds, shapes: list[PlanShape]) -> Iterator[Candidate]:

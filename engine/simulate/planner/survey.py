@@ -3,7 +3,6 @@
 The search times only what can be among the best. This counts and compares all, and finds the same.
 """
 
-from bisect import insort
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -11,7 +10,7 @@ from itertools import islice
 from engine.core.units import Bytes, Count, Seconds
 from engine.run.plan_space import PlanningJob, shapes
 from engine.simulate.planner.evaluate import Candidate, candidates, price_shapes
-from engine.simulate.planner.search import plan_order
+from engine.simulate.planner.kinds import keep_fastest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +21,7 @@ class Survey:
         plans: that were timed.
         fit: of those, how many leave free what the job says.
         tight: how many more stay within the GPU.
-        best: the fastest that fit, or, where none does, that are tight; the fastest first.
+        best: of each of the fastest kinds the fastest that fits, or, where none does, is tight.
         shortest: seconds of the shortest step of all, whether it fits or not; 0 without a plan.
         least: bytes of the fullest GPU of the plan that needs the least memory; 0 without a plan.
     """
@@ -48,7 +47,7 @@ def survey(job: PlanningJob, count: Count = 10, part: Count = 0, parts: Count = 
             sizes.append(candidate.memory.total)
             if candidate.memory.total <= max(candidate.room, candidate.device):
                 counts[candidate.leaves_room] += 1
-                _keep(fits if candidate.leaves_room else tight, candidate, count)
+                keep_fastest(fits if candidate.leaves_room else tight, candidate, count)
     return Survey(
         plans=plans,
         fit=counts[True],
@@ -59,23 +58,19 @@ def survey(job: PlanningJob, count: Count = 10, part: Count = 0, parts: Count = 
     )
 
 
-def _keep(best: list[Candidate], candidate: Candidate, count: Count) -> None:
-    """Insert a plan among the `count` fastest ones."""
-    if len(best) < count or plan_order(candidate) < plan_order(best[-1]):
-        insort(best, candidate, key=plan_order)
-        del best[count:]
-
-
 def merge_surveys(surveys: Iterable[Survey], count: Count = 10) -> Survey:
     """Return the merged statistics of several parts."""
     nonempty = [part for part in surveys if part.plans]
     fit = sum(part.fit for part in nonempty)
-    listed = (plan for part in nonempty if part.fit or not fit for plan in part.best)
+    best: list[Candidate] = []
+    for part in nonempty:
+        for plan in part.best if part.fit or not fit else ():
+            keep_fastest(best, plan, count)
     return Survey(
         plans=sum(part.plans for part in nonempty),
         fit=fit,
         tight=sum(part.tight for part in nonempty),
-        best=tuple(sorted(listed, key=plan_order)[:count]),
+        best=tuple(best),
         shortest=min((part.shortest for part in nonempty), default=0.0),
         least=min((part.least for part in nonempty), default=0.0),
     )

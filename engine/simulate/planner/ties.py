@@ -1,14 +1,14 @@
-"""Plans that tie with the best one: their prediction ranges overlap."""
+"""Plans that tie with the best one of a job, by kind."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.core.slices import Slices
-from engine.core.units import Count, Ratio, Seconds
+from engine.core.units import Count
 from engine.run.plan_space import PlanningJob
-from engine.simulate.planner.evaluate import Candidate, PlanShape, candidate_run
-from engine.simulate.planner.search import Split, search_progress, shape_plans_within, shapes_within
-from engine.simulate.step.step_range import PredictionSpread, prediction_spread
+from engine.simulate.planner.evaluate import Candidate, PlanShape, recipe_candidates
+from engine.simulate.planner.kinds import TIE, TiedKind, is_tie, tied_kinds
+from engine.simulate.planner.search import search_progress, shape_plans_within, shapes_within
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,64 +16,34 @@ class Tie:
     """Plans that tie with the best plan.
 
     Attributes:
-        low: from where the best plan's step lies, four times in five.
-        high: up to where.
-        spread: how far off such predictions are, and beyond which measured run the job goes.
-        tied: plans that fit and whose range overlaps that of the best, the best among them.
-        splits: different tensor and pipeline parallelisms among them.
-        simplest: of those, the fastest of the plans with the fewest axes; tight ones come last.
+        kinds: of plans that fit and tie with the best, the best's among them, the simplest first.
     """
 
-    low: Seconds
-    high: Seconds
-    spread: PredictionSpread
-    tied: Count
-    splits: Count
-    simplest: Candidate
+    kinds: tuple[TiedKind, ...]
+
+    @property
+    def simplest(self) -> Candidate:
+        """The simplest plan of all."""
+        return self.kinds[0].simplest
+
+    @property
+    def plans(self) -> Count:
+        """Number of plans of all kinds."""
+        return sum(kind.plans for kind in self.kinds)
 
 
 def find_ties(job: PlanningJob, best: Candidate, shapes: list[PlanShape]) -> Slices[Tie]:
     """Return the ties with the best plan of a job; `shapes` in the order of their bounds."""
-    prediction = prediction_spread(candidate_run(job, best.plan, best.training))
-    high = best.step * prediction.high
-    lows = _lows(job, shapes)
-    tied, splits, simplest = 0, set[Split](), best
-    limit = high / min(lows.values())
+    limit = best.step * TIE
     reached = shapes_within(limit, shapes)
+    tied = list(_tied_recipes(job, best))
+    seen = {(plan.plan, plan.training) for plan in tied}
     for done, shape in enumerate(reached):
         yield search_progress(done, len(reached), "{done} of {all} splits looked at")
-        for candidate in shape_plans_within(job, limit, shape):
-            if (
-                candidate.step * lows[candidate.training.framework, candidate.training.precision]
-                > high
-            ):
-                continue
-            tied += 1
-            splits.add((candidate.plan.tensor_parallel, candidate.plan.pipeline_parallel))
-            if _simplicity(candidate) < _simplicity(simplest):
-                simplest = candidate
-    return Tie(
-        low=best.step * prediction.low,
-        high=high,
-        spread=prediction,
-        tied=tied,
-        splits=len(splits),
-        simplest=simplest,
-    )
+        plans = shape_plans_within(job, limit, shape)
+        tied += [plan for plan in plans if (plan.plan, plan.training) not in seen]
+    return Tie(kinds=tied_kinds(tied))
 
 
-def _simplicity(candidate: Candidate) -> tuple[bool, Count, Seconds]:
-    return candidate.fit.verdict != "fits", candidate.axes, candidate.step
-
-
-def _lows(job: PlanningJob, shapes: Iterable[PlanShape]) -> dict[tuple[str, str], Ratio]:
-    """Return the low end of the prediction range, relative to the step, by software and precision.
-
-    How far off predictions are depends on nothing else that plans of one job choose.
-    """
-    lows: dict[tuple[str, str], Ratio] = {}
-    for shape in shapes:
-        key = (shape.training.framework, shape.training.precision)
-        if key not in lows:
-            lows[key] = prediction_spread(candidate_run(job, shape.plan, shape.training)).low
-    return lows
+def _tied_recipes(job: PlanningJob, best: Candidate) -> Iterator[Candidate]:
+    return (plan for plan in recipe_candidates(job) if is_tie(plan.step, best.step))

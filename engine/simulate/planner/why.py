@@ -10,8 +10,8 @@ from engine.run.plan_space import PlanningJob
 from engine.run.problems import problems
 from engine.run.run import Run
 from engine.simulate.planner.evaluate import Candidate, run_candidate
+from engine.simulate.planner.kinds import is_tie
 from engine.simulate.step.single_changes import SingleChange, best_changes
-from engine.simulate.step.step_range import prediction_spread
 
 Verdict = Literal["impossible", "too large", "slower", "tied", "best"]
 # Steps that differ by less than this are the same plan under two names.
@@ -61,21 +61,17 @@ def why_not(job: PlanningJob, run: Run, best: Candidate | None) -> Reason:
     if best is None:
         return Reason(verdict="best", plan=candidate, slower=1.0, parts={})
     return Reason(
-        verdict=_verdict(job, run, candidate, best),
+        verdict=_verdict(candidate, best),
         plan=candidate,
         slower=candidate.step / best.step,
         parts=differences(candidate, best),
     )
 
 
-def _verdict(job: PlanningJob, run: Run, candidate: Candidate, best: Candidate) -> Verdict:
+def _verdict(candidate: Candidate, best: Candidate) -> Verdict:
     if candidate.step <= best.step * (1 + _SAME):
         return "best"
-    best_run = Run(model=job.model, cluster=job.cluster, plan=best.plan, training=best.training)
-    overlap = (
-        candidate.step * prediction_spread(run).low <= best.step * prediction_spread(best_run).high
-    )
-    return "tied" if overlap else "slower"
+    return "tied" if is_tie(candidate.step, best.step) else "slower"
 
 
 def largest_part(candidate: Candidate) -> str:

@@ -104,7 +104,7 @@ def test_tokens_may_be_counted_in_trillions():
 def test_a_plan_can_be_estimated_and_simplified():
     plans = package.plan({**JOB, "why": {"tensor_parallel": 8}})
     times = [plan.step_time for plan in plans.plans]
-    assert times == sorted(times)
+    assert times[0] == min(times)
     assert plans.tied >= 1
     assert plans.simplest.step_time >= times[0]
     assert plans.reason

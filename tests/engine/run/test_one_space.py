@@ -7,6 +7,8 @@ import pytest
 from engine.catalog.models import MODELS
 from engine.catalog.published_recipes import published_recipes
 from engine.catalog.published_runs import published_rows
+from engine.form.job_planner.inputs import PRESETS, request_document
+from engine.form.job_planner.inputs import Inputs as ToolInputs
 from engine.form.planner.inputs import Inputs, job_of
 from engine.plan_run import answer_json, best_plans
 from engine.run.plan_request import read_request
@@ -139,8 +141,8 @@ def test_who_names_choices_gets_only_those():
 
 
 def test_a_recipe_among_the_best_is_written_as_a_run_file_says_it():
-    inputs = inputs_of("gpt-oss-120b", "H100-SXM", 64, 4096)
-    request = read_request({**request_of(inputs), "count": 400})
+    asked = ToolInputs(**PRESETS["DeepSeek-V3 on 256 B200 in FP8"])
+    request = read_request(request_document(asked))
     plans = answer_json(request, best_plans(request))["plans"]
     named = [plan["training"]["recompute"] for plan in plans]
-    assert any(isinstance(word, list) and "moe_act" in word for word in named)
+    assert any(isinstance(word, list) and "mla_up_proj" in word for word in named)

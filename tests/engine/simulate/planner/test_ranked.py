@@ -6,8 +6,9 @@ from engine.core.slices import run_to_end
 from engine.run.parallelism import Plan
 from engine.run.run import Run
 from engine.simulate.planner.evaluate import candidates, run_candidate
+from engine.simulate.planner.kinds import plan_order
 from engine.simulate.planner.ranked import job_of_run, rank_plan, with_room_for
-from engine.simulate.planner.search import ordered_shapes, plan_order
+from engine.simulate.planner.search import ordered_shapes
 from tests.engine.run.planner_jobs import JOBS
 
 JOB = JOBS["7b"]
