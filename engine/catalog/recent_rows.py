@@ -98,6 +98,10 @@ def _compressed(order: str, rank: int, groups: int, tokens: int) -> dict[str, An
 _HEAD = {"head_size": 256}
 _NANO = "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME"
 _SUPER = "MEMEMEM*EMEMEMEM*EMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEM*EMEMEMEME"
+_ULTRA = (
+    "MEMEMEM*EMEMEM*EMEMEMEM*EMEMEMEM*EMEMEM*EMEMEMEM*EMEME"
+    "MEM*EMEMEM*EMEMEMEM*EMEMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME"
+)
 _FIVE = "WWWWW*"
 
 # A row is a line or two.
@@ -111,19 +115,19 @@ RECENT_ROWS: tuple[RecentRow, ...] = (
     RecentRow(key="qwen3.5-4b", name="Qwen3.5 4B", shape=(32, 2560, 16, 4, 9216, 248320), others=_TIED | _HEAD, layers=_deltas(32), where="Qwen/Qwen3.5-4B", total=4.2e9),
     RecentRow(key="qwen3.5-9b", name="Qwen3.5 9B", shape=(32, 4096, 16, 4, 12288, 248320), others=_HEAD, layers=_deltas(32), where="Qwen/Qwen3.5-9B", total=9e9),
     RecentRow(key="qwen3.5-27b", name="Qwen3.5 27B", shape=(64, 5120, 24, 4, 17408, 248320), others=_HEAD, layers=_deltas(48), where="Qwen/Qwen3.5-27B", total=27e9),
-    RecentRow(key="qwen3.5-35b-a3b", name="Qwen3.5 35B-A3B", shape=(40, 2048, 16, 2, 8192, 248320), others=_HEAD | _of(256, 8, 512), layers=_deltas(32), where="Qwen/Qwen3.5-35B-A3B", total=35e9, active=3e9),
-    RecentRow(key="qwen3.5-122b-a10b", name="Qwen3.5 122B-A10B", shape=(48, 3072, 32, 2, 12288, 248320), others=_HEAD | _of(256, 8, 1024), layers=_deltas(64), where="Qwen/Qwen3.5-122B-A10B", total=122e9, active=10e9),
-    RecentRow(key="qwen3.5-397b-a17b", name="Qwen3.5 397B-A17B", shape=(60, 4096, 32, 2, 16384, 248320), others=_HEAD | _of(512, 10, 1024), layers=_deltas(64), where="Qwen/Qwen3.5-397B-A17B", total=397e9, active=17e9),
+    RecentRow(key="qwen3.5-35b-a3b", name="Qwen3.5 35B-A3B", shape=(40, 2048, 16, 2, 512, 248320), others=_HEAD | _of(256, 8, 512), layers=_deltas(32), where="Qwen/Qwen3.5-35B-A3B", total=35e9, active=3e9),
+    RecentRow(key="qwen3.5-122b-a10b", name="Qwen3.5 122B-A10B", shape=(48, 3072, 32, 2, 1024, 248320), others=_HEAD | _of(256, 8, 1024), layers=_deltas(64), where="Qwen/Qwen3.5-122B-A10B", total=122e9, active=10e9),
+    RecentRow(key="qwen3.5-397b-a17b", name="Qwen3.5 397B-A17B", shape=(60, 4096, 32, 2, 1024, 248320), others=_HEAD | _of(512, 10, 1024), layers=_deltas(64), where="Qwen/Qwen3.5-397B-A17B", total=397e9, active=17e9),
     RecentRow(key="kimi-linear-48b-a3b", name="Kimi Linear 48B-A3B", shape=(27, 2304, 32, 32, 9216, 163840), others=_of(256, 8, 1024, num_dense_layers=1) | _latents(192), layers=_kimi("KKK*" * 6 + "KK*", 32, 128),
         where="moonshotai/Kimi-Linear-48B-A3B-Base", total=49.1e9, active=3e9),
     RecentRow(key="kimi-k2.5", name="Kimi K2.5", shape=(61, 7168, 64, 64, 18432, 163840), others=_of(384, 8, 2048, num_dense_layers=1) | _latents(192, 1536), layers={}, where="moonshotai/Kimi-K2.5", total=1.026e12, active=32e9),
     RecentRow(key="kimi-k3", name="Kimi K3", shape=(93, 7168, 96, 96, 33792, 163840), others=_of(896, 16, 3072, 2, num_dense_layers=1) | _latents(192, 1536),
-        layers=_kimi("KKK*" * 22 + "KKK**", 96, 0, gated=True, expert_hidden_size=3584), where="moonshotai/Kimi-K3", total=2.8e12, active=0.0),
+        layers=_kimi("KKK*" * 22 + "KKK**", 96, 0, gated=True, expert_hidden_size=3584), where="moonshotai/Kimi-K3", total=2.78e12, active=104e9),
     RecentRow(key="deepseek-v3.2", name="DeepSeek-V3.2", shape=(61, 7168, 128, 128, 18432, 129280), others=_of(256, 8, 2048, num_dense_layers=3, nodes_per_token=4, num_prediction_layers=1) | _latents(192, 1536), layers=_indexed(64),
         where="deepseek-ai/DeepSeek-V3.2", total=671e9, active=37e9),
-    RecentRow(key="deepseek-v4-flash", name="DeepSeek-V4-Flash", shape=(43, 4096, 64, 1, 16384, 129280), others={"head_size": 512, "num_prediction_layers": 1} | _of(256, 6, 2048), layers=_compressed("WW" + "CH" * 20 + "C", 1024, 8, 512),
+    RecentRow(key="deepseek-v4-flash", name="DeepSeek-V4-Flash", shape=(43, 4096, 64, 1, 2048, 129280), others={"head_size": 512, "num_prediction_layers": 1} | _of(256, 6, 2048), layers=_compressed("WW" + "CH" * 20 + "C", 1024, 8, 512),
         where="deepseek-ai/DeepSeek-V4-Flash", total=284e9, active=13e9),
-    RecentRow(key="deepseek-v4-pro", name="DeepSeek-V4-Pro", shape=(61, 7168, 128, 1, 28672, 129280), others={"head_size": 512, "num_prediction_layers": 1} | _of(384, 6, 3072), layers=_compressed("H" + "HC" * 30, 1536, 16, 1024),
+    RecentRow(key="deepseek-v4-pro", name="DeepSeek-V4-Pro", shape=(61, 7168, 128, 1, 3072, 129280), others={"head_size": 512, "num_prediction_layers": 1} | _of(384, 6, 3072), layers=_compressed("H" + "HC" * 30, 1536, 16, 1024),
         where="deepseek-ai/DeepSeek-V4-Pro", total=1.6e12, active=49e9),
     RecentRow(key="glm-5", name="GLM-5", shape=(78, 6144, 64, 64, 12288, 154880), others=_of(256, 8, 2048, num_dense_layers=3, num_prediction_layers=1) | _latents(256, 2048, 256), layers=_indexed(32),
         where="zai-org/GLM-5", total=744e9, active=40e9),
@@ -133,9 +137,7 @@ RECENT_ROWS: tuple[RecentRow, ...] = (
         where="nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", total=31.6e9, active=3.6e9),
     RecentRow(key="nemotron-3-super", name="Nemotron 3 Super 120B-A12B", shape=(88, 4096, 32, 2, 2688, 131072), others={"mlp": "gelu", "head_size": 128} | _of(512, 22, 2688, 2), layers=_mamba(_SUPER, 128, expert_hidden_size=1024),
         where="nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-BF16", total=120.6e9, active=12.7e9),
-    # Sizes of table 1 of the report (arXiv 2606.15007): 108 layers, 550 billion parameters, and so 48
-    # of Mamba-2, 48 of experts and 12 of attention, whose places, in a figure, are taken as even.
-    RecentRow(key="nemotron-3-ultra", name="Nemotron 3 Ultra 550B-A55B", shape=(108, 8192, 64, 2, 5120, 131072), others={"mlp": "gelu", "head_size": 128} | _of(512, 22, 5120, 2), layers=_mamba("MEMEMEM*E", 256, expert_hidden_size=2048),
+    RecentRow(key="nemotron-3-ultra", name="Nemotron 3 Ultra 550B-A55B", shape=(108, 8192, 64, 2, 5120, 131072), others={"mlp": "gelu", "head_size": 128} | _of(512, 22, 5120, 2), layers=_mamba(_ULTRA, 256, expert_hidden_size=2048),
         where="nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-BF16", total=550e9, active=55e9),
     RecentRow(key="gemma-3-27b", name="Gemma 3 27B", shape=(62, 5376, 32, 16, 21504, 262208), others=_TIED | {"head_size": 128}, layers={"order": (_FIVE * 11)[:62], "window": 1024}, where="google/gemma-3-27b-pt", total=27.0e9),
     RecentRow(key="gemma-4-31b", name="Gemma 4 31B", shape=(60, 5376, 32, 4, 21504, 262144), others=_TIED | {"head_size": 512}, layers={"order": _FIVE, "window": 1024, "window_head_size": 256, "window_key_value_heads": 16, "shared": True},

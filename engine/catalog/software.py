@@ -148,10 +148,9 @@ SOFTWARE: tuple[Software, ...] = (
     Software(
         name="Transformers",
         package="transformers",
-        read_at="4.57",
+        read_at="5.24",
         newest="5.24.0",
         newest_date="2026-11",
-        tested="Nothing yet: the defaults of model classes are those of 4.57.",
         source="transformers_releases",
     ),
     Software(

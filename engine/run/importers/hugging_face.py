@@ -1,15 +1,18 @@
 """The shape of a model from a `config.json` of Hugging Face Transformers.
 
-Names differ by family; the aliases are those of the configuration classes of Transformers 4.57.
+Names differ by family; the aliases are those of the configuration classes of Transformers 5.24.
 Traps: DeepSeek's class sets `head_dim` to the rotary part of a head; a mixture that leaves
 `moe_intermediate_size` out means `intermediate_size` by it; multimodal files nest the language
 model under `text_config`; what a file leaves out is the default of its class, not of all.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from engine.catalog.mixers.mix import LayerSizes, mixed_model, size_problems
 from engine.catalog.models import Model
 from engine.run.document import model_contradictions
-from engine.run.importers.hugging_face_effects import unpriced_keys
+from engine.run.importers.hugging_face_effects import unplaced_mixers, unpriced_keys
 from engine.run.importers.hugging_face_experts import read_experts
 from engine.run.importers.hugging_face_flat import INNER, flatten_config, unsupported_reasons
 from engine.run.importers.hugging_face_layers import (
@@ -22,9 +25,11 @@ from engine.run.importers.hugging_face_layers import (
 )
 from engine.run.importers.hugging_face_mixed import LETTERS, read_mix
 from engine.run.importers.model_families import (
-    GELU_FAMILIES,
+    FOUR_TIMES,
     TIED_FAMILIES,
+    UNGATED_FAMILIES,
     VERSION,
+    class_sizes,
     has_biases,
     learned_positions,
 )
@@ -78,9 +83,12 @@ def read_shape(raw_config: Config) -> ModelShape:
     if shape.problems:
         return shape
     shape.windows_off = config.get("use_sliding_window") is False
-    pattern = config.get("hybrid_override_pattern")
-    if isinstance(pattern, str) and config.get("num_hidden_layers") is None:
-        config["num_hidden_layers"] = len(pattern.replace("|", ""))
+    if any(isinstance(raw_config.get(key), Mapping) for key in INNER):
+        left = class_sizes(config, family)
+        config |= left
+        for key, size in left.items():
+            shape.assumed[key] = f"{size}: the file leaves it to {family}'s class ({VERSION})"
+    _fill_sizes(config)
     _copy_renamed(config, shape)
     if shape.problems:
         return shape
@@ -94,7 +102,24 @@ def read_shape(raw_config: Config) -> ModelShape:
     read_experts(config, shape)
     _fill_defaults(config, family, kinds, shape)
     read_mix(config, family, kinds, shape)
+    shape.problems += unplaced_mixers(config, kinds, shape)
     return shape
+
+
+def _fill_sizes(config: dict[str, Any]) -> None:
+    """Fill in sizes that others tell: the number of layers, and the size of a head of Mamba-2."""
+    wide, heads = config.get("hidden_size"), config.get("mamba_n_heads")
+    twice = config.get("mamba_expand", 2)
+    auto = config.get("mamba_d_head") in ("auto", None)
+    if auto and type(wide) is int and type(twice) is int and type(heads) is int and heads > 0:
+        config["mamba_d_head"] = twice * wide // heads
+    if config.get("num_hidden_layers") is not None:
+        return
+    pattern, listed = config.get("hybrid_override_pattern"), config.get("layers_block_type")
+    if isinstance(pattern, str):
+        config["num_hidden_layers"] = len(pattern.replace("|", ""))
+    elif isinstance(listed, list) and listed:
+        config["num_hidden_layers"] = len(listed)
 
 
 def _copy_renamed(config: Config, shape: ModelShape) -> None:
@@ -159,8 +184,10 @@ def _feed_forward(config: Config, family: str, shape: ModelShape) -> None:
     names = ("hidden_act", "activation_function", "hidden_activation", "mlp_hidden_act")
     key = next((name for name in names if config.get(name)), "")
     act = str(config.get(key, ""))
-    shape.used |= {key: "mlp"} if key else {}
-    fields["mlp"] = "gelu" if family in GELU_FAMILIES or act == "relu2" else "swiglu"
+    shape.used |= {name: "mlp" for name in names if config.get(name)}
+    # The squared ReLU has no gate but in BitNet.
+    plain = family in UNGATED_FAMILIES or (act in ("relu2", "xielu") and family != "bitnet")
+    fields["mlp"] = "gelu" if plain else "swiglu"
     shape.derived["mlp"] = (
         f"two matrices in {family or 'this family'}"
         if fields["mlp"] == "gelu"
@@ -172,12 +199,29 @@ def _feed_forward(config: Config, family: str, shape: ModelShape) -> None:
         fields["expert_ffn_hidden_size"] = fields.get("ffn_hidden_size", dense)
         fields["ffn_hidden_size"] = dense
         shape.used["intermediate_size_mlp"] = "ffn_hidden_size"
+    if family == "qwen" and "ffn_hidden_size" in fields:
+        fields["ffn_hidden_size"] //= 2
+        shape.derived["ffn_hidden_size"] = "half of intermediate_size, which counts the gate too"
     if "ffn_hidden_size" not in fields:
-        ratio = config.get("expansion_ratio", 4)
-        whole = isinstance(ratio, int) and not isinstance(ratio, bool)
-        ratio = ratio if whole and 0 < ratio < 64 else 4
-        fields["ffn_hidden_size"] = ratio * fields["hidden_size"]
+        _default_width(config, family, shape)
+
+
+def _default_width(config: Config, family: str, shape: ModelShape) -> None:
+    """Fill in the inner width of a family whose class derives it; of any other it is a problem."""
+    ratio = config.get("expansion_ratio")
+    whole = isinstance(ratio, int) and not isinstance(ratio, bool) and 0 < ratio < 64
+    each = shape.fields.get("expert_ffn_hidden_size")
+    if whole or family in FOUR_TIMES:
+        ratio = ratio if whole else 4
+        shape.fields["ffn_hidden_size"] = ratio * shape.fields["hidden_size"]
         shape.derived["ffn_hidden_size"] = f"{ratio} x hidden_size, the default of such classes"
+    elif each:
+        shape.fields["ffn_hidden_size"] = each
+        shape.derived["ffn_hidden_size"] = "that of an expert: no other width is named"
+    else:
+        shape.problems.append(
+            f"intermediate_size: missing; allowed: {_allowed_text('ffn_hidden_size')}"
+        )
 
 
 def _fill_defaults(config: Config, family: str, kinds: LayerKinds, shape: ModelShape) -> None:

@@ -17,9 +17,7 @@ def read_experts(config: Config, shape: ModelShape) -> None:
             f"{key}: {config[key]}; allowed: a number of experts under one of the names "
             f"{', '.join(ALIASES['num_experts'])}"
         )
-    if fields.get("num_experts", 0) <= 1:
-        for key in [key for key in fields if "expert" in key or key == "num_dense_layers"]:
-            fields.pop(key)
+    if _without_experts(config, shape):
         return
     if not fields.get("expert_ffn_hidden_size"):
         fields["expert_ffn_hidden_size"] = fields["ffn_hidden_size"]
@@ -36,15 +34,39 @@ def read_experts(config: Config, shape: ModelShape) -> None:
         fields["nodes_per_token"] = groups if config["n_group"] > 1 else 0
 
 
+def _without_experts(config: Config, shape: ModelShape) -> bool:
+    """Return whether a model is dense; drop the keys of experts then."""
+    fields = shape.fields
+    off = next((key for key in ("is_moe", "use_moe") if config.get(key) is False), "")
+    if not off and fields.get("num_experts", 0) > 1:
+        return False
+    shape.used |= {off: "num_experts"} if off else {}
+    width = config.get("shared_intermediate_size")
+    if type(width) is int and 0 < width < 1 << 24 and "hybrid" in str(config.get("model_type")):
+        # Granite 4: without experts, the shared part is the feed-forward part.
+        fields["ffn_hidden_size"] = width
+        shape.used["shared_intermediate_size"] = "ffn_hidden_size"
+    for key in [key for key in fields if "expert" in key or key == "num_dense_layers"]:
+        fields.pop(key)
+    return True
+
+
 def _shared_experts(config: Config, shape: ModelShape) -> None:
     """Fill in the shared experts, from their number or their width."""
     names = ("moe_shared_expert_intermediate_size", "shared_expert_intermediate_size")
-    others = (*names, "shared_intermediate_size", "share_expert_dim")
+    others = (
+        *names,
+        "shared_experts_intermediate_size",
+        "shared_intermediate_size",
+        "share_expert_dim",
+    )
     key = next((one for one in others if config.get(one)), "")
     width, each = config.get(key), shape.fields["expert_ffn_hidden_size"]
     # Nemotron's one shared expert is wider than the others, and says so beside their number.
     counted = "num_shared_experts" in shape.fields and key != names[0]
-    if isinstance(width, int) and width > 0 and not counted:
+    if isinstance(width, int) and width == each * shape.fields.get("num_shared_experts", 0):
+        shape.used[key] = "num_shared_experts"
+    elif isinstance(width, int) and width > 0 and not counted:
         shape.fields["num_shared_experts"] = max(1, round(width / each))
         shape.derived["num_shared_experts"] = f"a width of {width} over {each} of one expert"
         shape.used[key] = "num_shared_experts"

@@ -15,7 +15,9 @@ INNER = ("text_config", "llm_config", "language_config")
 # Where it nests a part of the language model; what stands outside goes first.
 PARTS = ("attn_config", "ffn_config")
 # Families with state-space layers whose patterns are not read.
-_STATE_SPACE = ("mamba", "jamba", "zamba", "rwkv", "bamba", "falcon_h1")
+_STATE_SPACE = ("mamba", "jamba", "zamba", "rwkv", "falcon_h1", "xlstm")
+# Families whose attention has convolutions that no key tells.
+_FILTERED = ("yuan",)
 # Families of flash-linear-attention (fla/models) whose layers have no attention over all tokens.
 _LINEAR = words_of(
     """abc comba delta_net deltaformer gated_deltanet gated_deltaproduct gla gsa hgrn hgrn2 kda
@@ -40,7 +42,8 @@ def flatten_config(config: Mapping[str, Any]) -> dict[str, Any]:
             merged = {**part, **merged}
     if merged.get("model_type") in _FLA:
         merged = _with_fla_defaults(merged)
-    return {key: _uniform_value(value) for key, value in merged.items()}
+    places = ("kv_source_layers",)  # numbers of layers, not sizes
+    return {key: value if key in places else _uniform_value(value) for key, value in merged.items()}
 
 
 def _with_fla_defaults(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,6 +70,8 @@ def unsupported_reasons(config: Mapping[str, Any], family: str) -> Iterator[str]
         yield (
             f"model_type: {format_value(family)}; allowed: a family whose layers all have attention"
         )
+    elif family in _FILTERED:
+        yield f"model_type: {format_value(family)}; allowed: attention without convolutions before"
     elif config.get("is_encoder_decoder") is True or any(word in family for word in _ENCODERS):
         yield f"model_type: {format_value(family)}; allowed: a family of decoders alone"
     elif config.get("block_configs"):

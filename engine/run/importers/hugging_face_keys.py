@@ -12,7 +12,7 @@ from engine.run.importers.hugging_face_effects import no_effect, tower
 from engine.run.importers.hugging_face_flat import INNER, PARTS
 from engine.run.importers.import_report import Kind, RunDraft, Setting, shorten
 from engine.run.importers.model_families import VERSION
-from engine.run.importers.model_shape import ModelShape
+from engine.run.importers.model_shape import ALIASES, ModelShape
 from engine.run.importers.unknown_keys import UNKNOWN, report_unknown
 
 # Key -> what of a model is left out, where the rest is predicted.
@@ -22,7 +22,17 @@ _LEFT_OUT: Mapping[str, str] = {
     "attention_bias": "biases of projections are left out: few parameters, little time",
     "mlp_bias": "biases of projections are left out: few parameters, little time",
     "attention_chunk_size": "attention over all tokens is taken; chunks cost less beyond it",
+    "blocksparse_block_size": "attention over all tokens is taken; blocks of it cost less",
+    "add_qkv_bias": "biases of projections are left out: few parameters, little time",
+    "lm_head_bias": "biases of projections are left out: few parameters, little time",
 }
+# Keys that say which layers are of which kind, where `layer_types` says it too.
+_KINDS = (
+    "full_attention_interval",
+    "sliding_window_pattern",
+    "index_topk_freq",
+    "index_skip_topk_offset",
+)
 
 
 def import_hugging_face(tree: Mapping[str, Any], settings: list[Setting], draft: RunDraft) -> None:
@@ -69,6 +79,8 @@ def _without_size(name: str, setting: Setting, shape: ModelShape) -> tuple[Kind,
     """Return what became of a key that is no size of the model that is predicted."""
     if name in ("sliding_window_size", "attention_chunk_size") and "window" in shape.layers:
         return "without effect", "the window under another name"
+    if reason := _said_twice(name, setting, shape):
+        return "without effect", reason
     if name in _LEFT_OUT and setting.value:
         return "not modeled", _LEFT_OUT[name]
     if name in ("sliding_window", "max_window_layers") and shape.windows_off:
@@ -78,6 +90,14 @@ def _without_size(name: str, setting: Setting, shape: ModelShape) -> tuple[Kind,
     if reason := no_effect(setting.key, setting.value):
         return "without effect", reason
     return "not known", UNKNOWN
+
+
+def _said_twice(name: str, setting: Setting, shape: ModelShape) -> str:
+    """Return why a key says nothing that another key of the file does not say."""
+    if name in _KINDS and "layers.order" in shape.used.values():
+        return "another key says the kind of each layer"
+    sizes = (shape.fields.get(key) for key, names in ALIASES.items() if name in names)
+    return "the same size under another name" if setting.value in [*map(str, sizes)] else ""
 
 
 def _told(encoder: str, towers: set[str]) -> bool:

@@ -39,6 +39,7 @@ _TYPES: Mapping[str, str] = {
     "sliding_attention": WINDOW,
     "chunked_attention": CHUNKED,
     "deepseek_sparse_attention": SPARSE,
+    "indexed_attention": SPARSE,
     "compressed_sparse_attention": COMPRESSED,
     "heavily_compressed_attention": HEAVILY,
     "mamba": MAMBA,
@@ -47,6 +48,7 @@ _TYPES: Mapping[str, str] = {
     "moe": EXPERTS,
 }
 _LETTERS: Mapping[str, str] = {"M": MAMBA, "*": FULL, "-": MLP, "E": EXPERTS, "G": DELTA}
+_WINDOWS: Mapping[str, str] = {"L": WINDOW, "G": FULL}
 _RATIOS: Mapping[int, str] = {0: WINDOW, 4: COMPRESSED, 128: HEAVILY}
 # Families whose classes have every n-th layer of another kind where a file does not say so.
 _EVERY: Mapping[str, tuple[int, str]] = {
@@ -62,6 +64,7 @@ _EVERY: Mapping[str, tuple[int, str]] = {
 
 # Families whose layers differ, each file in its own way.
 _MIXED = ("nemotron_h", "minimax_m1", "minimax_text")
+_MIXED_EXACTLY = ("minimax",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +84,8 @@ class LayerKinds:
 
 def layer_kinds(config: Config, family: str, num_layers: int) -> LayerKinds:
     """Return the kinds of the layers of a configuration."""
-    for read in (_listed, _lettered, _numbered, _named_layers, _intervals, _indexed):
+    readers = (_listed, _lettered, _numbered, _named_layers, _numbers_of_attention, _intervals)
+    for read in (*readers, _indexed):
         found = read(config, family, num_layers)
         if found is not None:
             return _checked(found, num_layers)
@@ -100,7 +104,7 @@ def _checked(found: LayerKinds, num_layers: int) -> LayerKinds:
 
 def linear_kind(config: Config, family: str) -> str:
     """Return what a family means by linear attention."""
-    if "nemotron_h" in family or "mamba_num_heads" in config:
+    if "nemotron_h" in family or {"mamba_num_heads", "mamba_n_heads"} & set(config):
         return MAMBA
     if family.startswith(("kimi", "kda")):
         return KIMI_DELTA
@@ -189,11 +193,28 @@ def _intervals(config: Config, family: str, num_layers: int) -> LayerKinds | Non
         ("full_attention_interval", linear_kind(config, family)),
         ("sliding_window_pattern", WINDOW),
         ("_sliding_window_pattern", WINDOW),
+        ("global_attn_every_n_layers", WINDOW),
     ):
         every = config.get(key)
+        if key.endswith("pattern") and isinstance(every, str) and set(every) <= {"L", "G"}:
+            # EXAONE 4: a letter for each layer, local or global, repeated.
+            letters = (every * num_layers)[:num_layers]
+            return LayerKinds(kinds=tuple(_WINDOWS[one] for one in letters), key=key)
         if isinstance(every, int) and not isinstance(every, bool) and every > 1:
             return LayerKinds(kinds=every_nth(every, kind, num_layers), key=key)
     return None
+
+
+def _numbers_of_attention(config: Config, family: str, num_layers: int) -> LayerKinds | None:
+    """Read Bamba's list of the layers that have attention, counted from 0."""
+    key = "attn_layer_indices"
+    numbers = config.get(key)
+    if not isinstance(numbers, list) or not numbers or "mamba_n_heads" not in config:
+        return None
+    if any(type(number) is not int or not 0 <= number < num_layers for number in numbers):
+        return LayerKinds(key=key, problem=f"{key}: allowed: whole numbers below {num_layers}")
+    kinds = [FULL if number in numbers else MAMBA for number in range(num_layers)]
+    return LayerKinds(kinds=tuple(kinds), key=key)
 
 
 def every_nth(every: int, other: str, num_layers: int) -> tuple[str, ...]:
@@ -209,7 +230,7 @@ def _indexed(config: Config, family: str, num_layers: int) -> LayerKinds | None:
 
 
 def _of_family(family: str, config: Config, num_layers: int) -> LayerKinds:
-    if family.startswith(_MIXED):
+    if family.startswith(_MIXED) or family in _MIXED_EXACTLY:
         return LayerKinds(
             key=family,
             problem=f"model_type: {family}: no key says which layers "

@@ -74,7 +74,7 @@ _COMPRESSED: Mapping[str, tuple[str, ...]] = {
 }
 _LATENT = ("moe_latent_size", "routed_expert_hidden_size")
 # Families whose attention has a gate unless a file says otherwise.
-_GATED = ("qwen3_next", "qwen3_5", "kimi_k3")
+_GATED = ("qwen3_next", "qwen3_5", "afmoe", "beam")
 _BLOCKS = {"full_attention": "*", "attention": "*", "moe": "E", "mlp": "-", "mamba": "M"}
 
 
@@ -96,8 +96,7 @@ def read_mix(config: Config, family: str, kinds: LayerKinds, shape: ModelShape) 
     if {"C", "H"} & set(letters):
         _copy_named(config, _COMPRESSED, sizes, shape)
     if "K" in letters:
-        section = config.get("linear_attn_config")
-        _kimi(section if isinstance(section, Mapping) else {}, family, sizes, shape)
+        _kimi(config, sizes, shape)
     if "W" in letters and config.get("global_head_dim"):
         _global_heads(config, sizes, shape)
     _prediction(config, letters, sizes, shape)
@@ -113,6 +112,9 @@ def _everywhere(config: Config, family: str, shape: ModelShape) -> dict[str, Any
     if family.startswith(_GATED) and config.get("attn_output_gate", True) is not False:
         sizes["gated"] = True
         shape.used["attn_output_gate"] = "layers.gated"
+    if config.get("mla_use_output_gate") is True:
+        sizes["gated"] = True
+        shape.used["mla_use_output_gate"] = "layers.gated"
     return sizes
 
 
@@ -166,23 +168,26 @@ def _shared_indexers(config: Config, letters: str, shape: ModelShape) -> str:
     return "".join("s" if letter == "S" and other else letter for letter, other in pairs)
 
 
-def _kimi(
-    section: Mapping[str, Any], family: str, sizes: dict[str, Any], shape: ModelShape
-) -> None:
+def _kimi(config: Config, sizes: dict[str, Any], shape: ModelShape) -> None:
     """Fill in Kimi Delta Attention: as many heads of keys as of values, all of one size.
 
-    Its output gate has the rank of a head in Kimi Linear and is a whole matrix in Kimi K3.
+    Its output gate has the rank of a head, or is a whole matrix where the file says so. The sizes
+    stand in a section of their own, or on one level with others (Transformers 5).
     """
+    inner = config.get("linear_attn_config")
+    nested = isinstance(inner, Mapping)
+    section: Mapping[str, Any] = inner if isinstance(inner, Mapping) else config
     for name, keys in (
-        ("num_heads", ("key_heads", "value_heads")),
-        ("head_dim", ("key_size", "value_size")),
-        ("short_conv_kernel_size", ("kernel",)),
+        ("num_heads" if nested else "linear_num_heads", ("key_heads", "value_heads")),
+        ("head_dim" if nested else "linear_head_dim", ("key_size", "value_size")),
+        ("short_conv_kernel_size" if nested else "linear_conv_kernel_dim", ("kernel",)),
     ):
         for key in keys:
             if section.get(name) is not None:
                 _copy(section, name, key, sizes, shape)
-                shape.used.pop(name, None)
-    if not family.startswith("kimi_k3") and "key_size" in sizes:
+                if nested:
+                    shape.used.pop(name, None)
+    if section.get("use_full_rank_gate") is not True and "key_size" in sizes:
         sizes["gate_rank"] = sizes["key_size"]
 
 

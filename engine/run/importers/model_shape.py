@@ -18,10 +18,16 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         "kv_n_heads",
         "num_attention_groups",
     ),
-    "ffn_hidden_size": ("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"),
-    "vocab_size": ("vocab_size",),
+    "ffn_hidden_size": (
+        "intermediate_size",
+        "n_inner",
+        "ffn_dim",
+        "ffn_hidden_size",
+        "ff_intermediate_size",
+    ),
+    "vocab_size": ("vocab_size", "padded_vocab_size"),
     "tied_embeddings": ("tie_word_embeddings",),
-    "head_size": ("head_dim", "kv_channels"),
+    "head_size": ("head_dim", "kv_channels", "attention_head_dim"),
     "num_experts": (
         "n_routed_experts",
         "num_experts",
@@ -32,6 +38,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "experts_per_token": (
         "num_experts_per_tok",
         "num_experts_per_token",
+        "experts_per_token",
         "top_k_experts",
         "num_selected_experts",
         "moe_topk",
@@ -50,7 +57,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "key_value_latent_size": ("kv_lora_rank",),
     "rotary_head_size": ("qk_rope_head_dim",),
     "value_head_size": ("v_head_dim",),
-    "num_prediction_layers": ("num_nextn_predict_layers", "mtp_num_hidden_layers"),
+    "num_prediction_layers": (
+        "num_nextn_predict_layers",
+        "mtp_num_hidden_layers",
+        "num_mtp_layers",
+    ),
 }
 
 

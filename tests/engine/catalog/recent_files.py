@@ -229,7 +229,8 @@ FILES = {
             96,
             33792,
             163840,
-            model_type="kimi_k3",
+            model_type="kimi_linear",
+            mla_use_output_gate=True,
             q_lora_rank=1536,
             num_experts=896,
             num_experts_per_token=16,
@@ -239,7 +240,8 @@ FILES = {
             moe_layer_freq=1,
             first_k_dense_replace=1,
             attn_res_block_size=12,
-            linear_attn_config={"num_heads": 96} | _kimi_layers(93, [*range(4, 92, 4), 92, 93]),
+            linear_attn_config={"num_heads": 96, "use_full_rank_gate": True}
+            | _kimi_layers(93, [*range(4, 92, 4), 92, 93]),
         ),
     },
     "deepseek-v3.2": _latents(
@@ -357,12 +359,17 @@ FILES = {
         moe_shared_expert_intermediate_size=5376,
         moe_latent_size=1024,
     ),
-    # Of table 1 of the report; the places of attention in the pattern are taken as even.
+    # Its file lists the parts and leaves the number of layers out.
     "nemotron-3-ultra": _nemotron(
-        108,
+        None,
         8192,
-        "MEMEMEM*E" * 12,
+        None,
         256,
+        layers_block_type=[
+            {"M": "mamba", "E": "moe", "*": "attention"}[letter]
+            for letter in "MEMEMEM*EMEMEM*EMEMEMEM*EMEMEMEM*EMEMEM*EMEMEMEM*EMEME"
+            "MEM*EMEMEM*EMEMEMEM*EMEMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME"
+        ],
         num_attention_heads=64,
         intermediate_size=5120,
         num_key_value_heads=2,

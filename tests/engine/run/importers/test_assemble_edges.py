@@ -70,7 +70,7 @@ def test_a_length_that_is_not_said_is_that_of_the_software(text, length):
 def test_a_model_alone_is_run_on_one_node():
     text = (
         '{"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, '
-        '"num_attention_heads": 8, "vocab_size": 100}'
+        '"num_attention_heads": 8, "intermediate_size": 256, "vocab_size": 100}'
     )
     assert sizes_of(text) == [8, 1, 8]
     assert import_run(text).document["training"]["precision"] == "bf16"

@@ -143,7 +143,7 @@ def test_every_key_is_told_with_what_became_of_it():
     text = json.dumps({**LLAMA, "text_config": {"head_dim": 128}, "torch_dtype": "x"}, indent=1)
     told = {one.key: (one.line, one.kind, one.meaning) for one in import_run(text).entries}
     none = "how the file's weights are stored; training's precision is said elsewhere"
-    family = "the family; its defaults are those of Transformers 4.57"
+    family = "the family; its defaults are those of Transformers 5.24"
     assert told["model_type"] == (2, "understood", family)
     assert told["num_hidden_layers"] == (3, "understood", "model.num_layers = 32")
     assert told["text_config.head_dim"] == (11, "understood", "model.head_size = 128")
