@@ -24,7 +24,6 @@ from engine.simulate.planner.ties import Tie, find_ties
 from engine.simulate.step.step_range import step_range
 
 USAGE = "python -m engine sweep GRID.toml [--out STEM] [--workers N | --scheduler tcp://HOST:PORT]"
-_EXTRA = "pip install 'wallclock-training[sweep]'"
 PointRows = tuple[str, list[dict[str, Any]]]
 
 

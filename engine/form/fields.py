@@ -18,16 +18,6 @@ PORT = Number(
     symbol="B",
     help="Line rate of one port, one way.",
 )
-# What forward and backward pass reach when nothing waits.
-COMPUTING = Number(
-    label="MFU while computing",
-    unit=PERCENT,
-    low=0.1,
-    high=0.7,
-    step=0.01,
-    symbol="u",
-    advanced=True,
-)
 
 
 def kernel_efficiency(help: str) -> Number:

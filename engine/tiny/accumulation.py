@@ -82,12 +82,6 @@ class AccumulatedStep:
         ]
         return math.hypot(*apart) / math.hypot(*self.whole)
 
-    @property
-    def parameters_off(self) -> float:
-        """The largest difference of a parameter after the step, over the step's length."""
-        pairs = zip(self.parameters, self.whole_parameters, strict=True)
-        return max(abs(value - expected) for value, expected in pairs) / RATE
-
 
 @lru_cache(maxsize=32)
 def accumulate(num_microbatches: Count, lengths: str, weighting: str) -> AccumulatedStep:

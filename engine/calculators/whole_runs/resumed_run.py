@@ -160,8 +160,8 @@ def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
         return Badge(
             text="The same training, but for rounding",
             sentence=present.say(
-                "{ranks} GPUs add the gradients in another order than before the stop. No parameter "
-                "differs by more than {rounding} at the end."
+                "{ranks} GPUs add the gradients in another order than before the stop. No "
+                "parameter differs by more than {rounding} at the end."
             ),
             color="parameters",
         )

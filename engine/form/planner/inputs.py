@@ -186,21 +186,6 @@ def own_run(inputs: Any, job: PlanningJob) -> Run:  # noqa: ANN401 (any calculat
     return Run(model=job.model, cluster=job.cluster, plan=plan, training=training)
 
 
-def own_settings(run: Run) -> Mapping[str, str]:
-    """Return the inputs that name a plan, for presets, challenges and links."""
-    plan, training = run.plan, run.training
-    return {
-        "own_framework": training.framework,
-        "own_tensor": str(plan.tensor_parallel),
-        "own_pipeline": str(plan.pipeline_parallel),
-        "own_pieces": str(plan.virtual_pipeline),
-        "own_context": str(plan.context_parallel),
-        "own_zero": str(plan.zero_stage),
-        "own_micro_batch": str(training.micro_batch_size),
-        "own_recompute": training.recompute,
-    }
-
-
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "128K of context": {
         "model": "llama-3-8b",

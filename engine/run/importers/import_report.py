@@ -111,10 +111,6 @@ class RunDraft:
         where = f" (line {setting.line})" if setting.line else ""
         self.warnings.append(f"{shorten(setting.key)}{where}: {meaning}")
 
-    def report_used(self, setting: Setting, path: str) -> None:
-        """Report a setting as understood whose value is stored elsewhere."""
-        self.report(setting, "understood", f"{path} = {shorten(setting.value)}")
-
     def derive(self, path: str, value: Any, why: str) -> None:  # noqa: ANN401
         """Set a value derived from other settings, and report it."""
         self.values[path] = value

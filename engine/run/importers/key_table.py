@@ -56,12 +56,6 @@ class KeyTable:
         )
 
 
-def read_keys(settings: list[Setting], table: KeyTable, draft: RunDraft) -> None:
-    """Read settings by a table; keys are compared without dashes in front, with underscores."""
-    for setting in settings:
-        read_key(setting, table, draft)
-
-
 def read_key(setting: Setting, table: KeyTable, draft: RunDraft) -> None:
     """Read one setting by a table."""
     name = plain_name(setting.key)

@@ -373,8 +373,3 @@ def _nearest_conditions(
 
 def _log_distance(first: Bandwidth, second: Bandwidth) -> float:
     return abs(log(first / second)) if first > 0 and second > 0 else inf
-
-
-def smallest_message_time(check: NcclCheck) -> Seconds:
-    """Return the time of the smallest message; infinite without a table."""
-    return check.smallest.row.time if check.smallest else inf

@@ -45,11 +45,6 @@ def backward_passes(work: Workload, micro: Count) -> list[LayerPass]:
     ]
 
 
-def result_key(work: Workload, slot: LayerPass) -> str:
-    """Return the key of the operation that the next layer waits for."""
-    return f"{slot.name}:scatter" if work.tensor_gather else slot.name
-
-
 def pass_ops(
     work: Workload, slot: LayerPass, needs: Sequence[str] = (), cuts: Sequence[Share] = ()
 ) -> list[StreamOp]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from engine.catalog.flop_conventions import Counting
 from engine.catalog.models import Model
-from engine.core.units import Bytes, Count, FlopRate, Ratio, Seconds, Tokens
+from engine.core.units import Bytes, Count, FlopRate, Ratio, Seconds
 from engine.formulas.axes import tensor_layer_bytes
 from engine.formulas.operations import (
     Scores,
@@ -138,11 +138,6 @@ def most_hidden_ranks(job: ContextJob, *, inside: bool, limit: Count) -> Ratio:
         else:
             high = middle
     return low
-
-
-def fewest_hidden_tokens(job: ContextJob, *, inside: bool) -> Tokens:
-    """Return the fewest tokens per rank whose ring is hidden, at this sequence length."""
-    return job.training.sequence_length / most_hidden_ranks(job, inside=inside, limit=1 << 20)
 
 
 def layer_bytes_sent(job: ContextJob) -> Mapping[str, Bytes]:

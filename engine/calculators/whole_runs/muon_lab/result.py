@@ -124,11 +124,6 @@ def run_with(inputs: Inputs, world_size: Count = 0) -> tuple[Run, tuple[Text, ..
     )
 
 
-def with_scheme(inputs: Inputs, scheme: Scheme) -> Inputs:
-    """Return the job under another scheme of gathering matrices."""
-    return replace(inputs, scheme=scheme)
-
-
 # Muon's optimizer step in every way, over the number of GPUs.
 
 # GPUs, the optimizer step, the busiest GPU's operations over the mean.

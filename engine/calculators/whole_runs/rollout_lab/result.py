@@ -163,17 +163,6 @@ def setup_of(inputs: Inputs) -> RlJob:
     return with_split(whole, inputs.share)
 
 
-def with_mode(inputs: Inputs, mode: RlMode) -> Inputs:
-    """Return the job with another placement."""
-    return replace(inputs, mode=mode)
-
-
-def engines_of(setup: RlJob, mode: RlMode) -> Count:
-    """Return the engines of a job."""
-    generating = setup.world_size if mode == "colocated" else setup.generating
-    return max(1, generating // setup.engine)
-
-
 # The steps behind the lab's charts: over the spread, over the split, and those published.
 
 MINUTE: Seconds = 60.0
