@@ -66,7 +66,7 @@ class ArchivePlan:
     """
 
     shared: frozenset[str]
-    own: Mapping[str, frozenset[str]]
+    own_modules: Mapping[str, frozenset[str]]
     library_file: Path
     shared_file: Path
     own_files: Mapping[str, Path]
@@ -154,7 +154,7 @@ def plan_archives(
     library_hash = content_hash(*_tool_contents(), *sorted(sources.external_imports(shared)))
     return ArchivePlan(
         shared=shared,
-        own=own_modules,
+        own_modules=own_modules,
         library_file=folder / f"library-{library_hash}.zip",
         shared_file=folder / f"shared-{shared_hash}",
         own_files={
@@ -176,7 +176,7 @@ def _write_archives(plan: ArchivePlan, outdated: Iterable[str], reply: Mapping[s
     write_checksummed(plan.shared_file, pack(files(plan.shared)))
     for name in outdated:
         write_checksummed(
-            plan.own_files[name], pack(files(plan.own[name]) | reply["besides"][name])
+            plan.own_files[name], pack(files(plan.own_modules[name]) | reply["besides"][name])
         )
 
 
@@ -194,7 +194,7 @@ def _run_pyodide(
 
     `trace` loads the whole standard library and reports which of its modules are needed.
     """
-    used = plan.shared.union(*(plan.own[name] for name in outdated))
+    used = plan.shared.union(*(plan.own_modules[name] for name in outdated))
     files = {
         path: folder / f"{content_hash(*_tool_contents(), path, sources.module_digest(path))}.pyc"
         for path in used
@@ -209,9 +209,11 @@ def _run_pyodide(
         "whole": sorted(used & set(package_files)),
         "compiled": {path: base64.b64encode(data).decode() for path, data in compiled.items()},
         "shared": sorted(plan.shared),
-        "calculators": {name: sorted(plan.own[name]) for name in outdated},
+        "calculators": {name: sorted(plan.own_modules[name]) for name in outdated},
         "asked": [
-            name for name in outdated if _needs_answer(sources, plan.own[name], package_files)
+            name
+            for name in outdated
+            if _needs_answer(sources, plan.own_modules[name], package_files)
         ],
         "library": {
             path: sorted(sources.external_imports(sources.dependencies(path))) for path in used

@@ -40,17 +40,17 @@ class CompressedSum:
 
     Attributes:
         total: the sum that every rank holds.
-        own: by rank, what of its vector is in that sum.
+        sent: by rank, what of its vector is in that sum.
     """
 
     total: Vector
-    own: list[Vector]
+    sent: list[Vector]
 
 
 def sum_whole(exchange: Exchange, vectors: Sequence[Vector]) -> CompressedSum:
     """Return the sum of everything: an all-reduce."""
     return CompressedSum(
-        total=exchange.all_reduce(vectors, KIND)[0], own=[list(vector) for vector in vectors]
+        total=exchange.all_reduce(vectors, KIND)[0], sent=[list(vector) for vector in vectors]
     )
 
 
@@ -72,7 +72,7 @@ def sum_largest(exchange: Exchange, vectors: Sequence[Vector], share: Share) -> 
         _scatter(gathered[rank * 2 * keep :][: 2 * keep], keep, size)
         for rank in range(len(vectors))
     ]
-    return CompressedSum(total=_sum(sent), own=sent)
+    return CompressedSum(total=_sum(sent), sent=sent)
 
 
 def num_kept(size: Count, share: Share) -> Count:
@@ -111,7 +111,7 @@ def sum_signs(exchange: Exchange, vectors: Sequence[Vector]) -> CompressedSum:
         for tensor, scale in zip(each, part[words:], strict=True):
             scaled += [scale * bit for bit in bits[tensor.start : tensor.start + tensor.size]]
         sent.append(scaled)
-    return CompressedSum(total=_sum(sent), own=sent)
+    return CompressedSum(total=_sum(sent), sent=sent)
 
 
 def _pack_signs(vector: Vector) -> Vector:
@@ -158,7 +158,7 @@ class LowRank:
                     [split_rows(rank_numbers, tensor.columns) for rank_numbers in cut],
                 )
         part = [number / ranks for number in total]
-        return CompressedSum(total=total, own=[list(part) for _ in range(ranks)])
+        return CompressedSum(total=total, sent=[list(part) for _ in range(ranks)])
 
     def _matrix(self, exchange: Exchange, tensor: Tensor, parts: Sequence[Matrix]) -> Vector:
         width = min(self.rank, tensor.rows, tensor.columns)
@@ -286,11 +286,11 @@ def _steps(compress: Compressor, *, feedback: bool) -> Slices[CompressedTraining
         summed = compress(exchange, wanted)
         rest = [
             [value - sent for value, sent in zip(*pair, strict=True)]
-            for pair in zip(wanted, summed.own, strict=True)
+            for pair in zip(wanted, summed.sent, strict=True)
         ]
         off.append(_relative_error(summed.total, gradients))
         moments.append(
-            CompressedStep(wanted=tuple(wanted[0]), sent=tuple(summed.own[0]), left=tuple(rest[0]))
+            CompressedStep(wanted=tuple(wanted[0]), sent=tuple(summed.sent[0]), left=tuple(rest[0]))
         )
         if feedback:
             owed = rest

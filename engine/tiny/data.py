@@ -51,7 +51,7 @@ def initial_states(job: TinyJob, places: Sequence[Sequence[int]]) -> list[RankSt
     vector = initial_parameters(job.model)
     return [
         RankState(
-            own=owned,
+            owned=owned,
             parameters=list(vector),
             gradients=[0.0] * len(vector),
             moments=adam.initial_moments([vector[i] if i < len(vector) else 0.0 for i in owned]),

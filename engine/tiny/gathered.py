@@ -186,7 +186,7 @@ def train(
 def _step(world: _ShardedRanks) -> None:
     job, states, ranks = world.job, world.states, world.exchange.ranks
     for state in states:
-        state.gradients = [0.0] * len(state.own)
+        state.gradients = [0.0] * len(state.owned)
     world.micro = 0
     _record(world, "start")
     dealt = [micro_batches(job, rank_sequences(job, rank, ranks)) for rank in range(ranks)]

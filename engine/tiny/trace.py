@@ -56,13 +56,13 @@ def discard_snapshot(snapshot: StepSnapshot) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class RankState:
-    """A rank of data parallelism at work; `own` are its places of the flat vector.
+    """A rank of data parallelism at work; `owned` are its places of the flat vector.
 
-    Vectors hold all places or, where they are as long as `own`, just those. A place beyond the
-    vector is padding. Gradients that were reduced are complete on the places in `own` only.
+    Vectors hold all places or, where they are as long as `owned`, just those. A place beyond the
+    vector is padding. Gradients that were reduced are complete on the places in `owned` only.
     """
 
-    own: Sequence[int]
+    owned: Sequence[int]
     parameters: list[float]
     gradients: list[float]
     moments: Moments
@@ -85,7 +85,7 @@ def _numbers(state: RankState, size: int) -> RankNumbers:
         if len(vector) == size:
             return tuple(vector)
         numbers: list[float | None] = [None] * size
-        for place, number in zip(state.own, vector, strict=False):
+        for place, number in zip(state.owned, vector, strict=False):
             if place < size:
                 numbers[place] = number
         return tuple(numbers)

@@ -219,7 +219,7 @@ class Inputs:
 class Result:
     """The backward pass and its exposed reductions."""
 
-    found: BucketRecord
+    record: BucketRecord
     buckets: Annotated[
         Count,
         Output(
@@ -263,7 +263,7 @@ def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     record = bucket_record(inputs.ranks, inputs.capacity, ready=inputs.order == "ready")
     return Result(
-        found=record,
+        record=record,
         buckets=len(record.buckets),
         exposed=record.exposed,
         hidden=len(record.buckets) - record.exposed,
@@ -275,10 +275,10 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     present = Presenter(result, inputs)
     return {
-        "scene": partial(bucket_scene, result.found),
-        "equal": _equality_badge(present, result.found.off),
+        "scene": partial(bucket_scene, result.record),
+        "equal": _equality_badge(present, result.record.off),
         **present.values("exposed", "buckets", "sent"),
-        "follow": partial(_follow_table, result.found),
+        "follow": partial(_follow_table, result.record),
     }
 
 

@@ -69,7 +69,7 @@ class Inputs:
 class Result:
     """A step with the memory of a GPU and the bytes sent by a node, counted and by formula."""
 
-    found: ZeroRecord
+    record: ZeroRecord
     step: Step
     size: Count = SIZE
     held: Annotated[
@@ -179,7 +179,7 @@ def search(inputs: Inputs) -> Slices[Result]:
     crossed = tuple(now.crossed * HALF for now in record.trace)
     full = everywhere.trace[-1].crossed * HALF
     return Result(
-        found=record,
+        record=record,
         step=Step(
             trace=record.trace,
             memory=memory,
@@ -224,7 +224,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "scene": partial(shard_scene, result.step),
-        "equal": equality_badge(present, result.found.off),
+        "equal": equality_badge(present, result.record.off),
         "verdict": _verdict(present, inputs),
         **present.values("held", "peak", "crossed", "crossed_formula", "less"),
         "log": partial(_event_table, result),

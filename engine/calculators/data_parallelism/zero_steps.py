@@ -241,7 +241,7 @@ class Inputs:
 class Result:
     """The run beside that of a single GPU, and its memory and traffic, counted and by formula."""
 
-    found: ZeroRecord
+    record: ZeroRecord
     size: Count = SIZE
     digits: Annotated[
         float,
@@ -331,7 +331,7 @@ def solve(inputs: Inputs) -> Result:
     padded = (SIZE + padding) * HALF
     first = run.run.held[0]
     return Result(
-        found=run,
+        record=run,
         digits=run.digits,
         held=run.held,
         held_parameters=first.parameters,
@@ -351,7 +351,7 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the scene, the comparison with a single GPU, and the memory and traffic."""
-    present, run = Presenter(result, inputs, equations=EQUATIONS), result.found
+    present, run = Presenter(result, inputs, equations=EQUATIONS), result.record
     same = "the same as counted"
     if result.padding:
         zeros = (

@@ -124,7 +124,7 @@ class Result:
     """The counters of the fault: (name, tool, counter)."""
 
     trouble: Fault
-    found: Counters
+    counters: Counters
     count: Annotated[
         Count,
         Output(
@@ -140,7 +140,7 @@ def solve(inputs: Inputs) -> Result:
     """Return the counters that grow."""
     trouble = TROUBLES[inputs.trouble]
     counters = _find_counters(trouble, inputs.fabric, inputs.priority)
-    return Result(trouble=trouble, found=counters, count=len(counters))
+    return Result(trouble=trouble, counters=counters, count=len(counters))
 
 
 def _find_counters(trouble: Fault, fabric: str, priority: Count) -> Counters:
@@ -183,7 +183,7 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 def _counter_table(result: Result) -> Table:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, tool, counter.meaning) for name, tool, counter in result.found
+        (name, tool, counter.meaning) for name, tool, counter in result.counters
     )
     return Table(
         title="Counters that grow",

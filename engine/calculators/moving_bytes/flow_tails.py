@@ -89,7 +89,7 @@ def _output(label: str, note: str = "", color: str = "ink") -> Output:
 class Result:
     """The distribution of the last flow, for every routing, over the times of `grid`."""
 
-    found: Mapping[str, LastFlowTimes]
+    by_routing: Mapping[str, LastFlowTimes]
     grid: tuple[Ratio, ...]
     slow: Annotated[
         Ratio,
@@ -112,7 +112,7 @@ def solve(inputs: Inputs) -> Result:
     by_routing = {name: last_flow_times(flows, name) for name in ROUTINGS}
     chosen = by_routing[inputs.routing]
     return Result(
-        found=by_routing,
+        by_routing=by_routing,
         grid=time_grid(),
         slow=_slowdown(chosen),
         rare=chosen.rare / chosen.even,
@@ -186,7 +186,7 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
-    chosen = result.found[inputs.routing]
+    chosen = result.by_routing[inputs.routing]
     if chosen.busiest > 1.05 * chosen.even:
         return Badge(
             text="Collisions",
@@ -216,12 +216,12 @@ def _distribution_chart(inputs: Inputs, result: Result) -> Lines:
         (
             time
             for i, time in enumerate(grid)
-            if all(distribution.shares[i] > 0.999 for distribution in result.found.values())
+            if all(distribution.shares[i] > 0.999 for distribution in result.by_routing.values())
         ),
         grid[-1],
     )
     kept = [i for i, time in enumerate(grid) if 0.8 <= time <= max(4.0, last)]
-    chosen = result.found[inputs.routing]
+    chosen = result.by_routing[inputs.routing]
     return Lines(
         title="Steps whose last flow is done",
         x=Axis(
@@ -237,7 +237,7 @@ def _distribution_chart(inputs: Inputs, result: Result) -> Lines:
                 key=name,
                 label=_CURVES[name],
                 x=tuple(grid[i] for i in kept),
-                y=tuple(result.found[name].shares[i] for i in kept),
+                y=tuple(result.by_routing[name].shares[i] for i in kept),
                 color=_COLORS[name],
                 dashed=name != inputs.routing,
             )

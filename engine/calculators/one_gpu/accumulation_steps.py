@@ -160,10 +160,10 @@ class Result:
     """The accumulated step compared with the same step in a single batch.
 
     Attributes:
-        found: all of it.
+        step: all of it.
     """
 
-    found: AccumulatedStep
+    step: AccumulatedStep
     off: Annotated[
         Share,
         Output(
@@ -212,7 +212,7 @@ def solve(inputs: Inputs) -> Result:
     accumulated = accumulate(int(inputs.num_microbatches), inputs.lengths, inputs.weighting)
     weights = [part.weight for part in accumulated.parts]
     return Result(
-        found=accumulated,
+        step=accumulated,
         off=accumulated.off if accumulated.off > _EXACT else 0.0,
         loss=accumulated.loss,
         whole_loss=accumulated.whole_loss,
@@ -227,7 +227,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     present = Presenter(inputs, result)
     return {
         "equal": _equality_badge(present, result),
-        "scene": partial(accumulation_scene, result.found),
+        "scene": partial(accumulation_scene, result.step),
         **present.values("off", "loss", "whole_loss", "kept", "heaviest"),
         "weights": partial(_weight_bars, result),
         "table": partial(_table, result),
@@ -248,7 +248,7 @@ def _equality_badge(present: Presenter, result: Result) -> Badge:
 
 
 def _weight_bars(result: Result) -> Bars:
-    parts = result.found.parts
+    parts = result.step.parts
     return Bars(
         title="What one token of each micro-batch weighs in the gradient",
         axis=Axis(
@@ -272,7 +272,7 @@ def _weight_bars(result: Result) -> Bars:
 
 
 def _table(result: Result) -> Table:
-    whole = sum(part.tokens for part in result.found.parts)
+    whole = sum(part.tokens for part in result.step.parts)
     rounded_share = with_digits(SHARE, 3)
     return Table(
         title="The micro-batches of the step",
@@ -285,6 +285,6 @@ def _table(result: Result) -> Table:
                 say("{w}", w=(part.weight, rounded_share)),
                 say("{w}", w=(1 / whole, rounded_share)),
             )
-            for at, part in enumerate(result.found.parts)
+            for at, part in enumerate(result.step.parts)
         ),
     )

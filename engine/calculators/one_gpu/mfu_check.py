@@ -147,7 +147,7 @@ class Result:
     ]
     peak: PeakFigure
     candidates: tuple[PeakFigure, ...]
-    found: tuple[Explanation, ...]
+    explanations: tuple[Explanation, ...]
     nearest: Lazy[tuple[Explanation, ...]]
 
 
@@ -171,7 +171,7 @@ def solve(inputs: Inputs) -> Result:
         peak_rate=peak.rate,
         peak=peak,
         candidates=candidates,
-        found=explanations(model, inputs.sequence_length, inputs.rate, printed, candidates),
+        explanations=explanations(model, inputs.sequence_length, inputs.rate, printed, candidates),
         nearest=Lazy(_nearest_explanations),
     )
 
@@ -219,7 +219,7 @@ def verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
             text="Computed",
             sentence=present.say("{mfu} of {peak_rate}; type the MFU of your log to compare."),
         )
-    return _explanation_badge(present, result, result.found[0])
+    return _explanation_badge(present, result, result.explanations[0])
 
 
 def _explanation_badge(present: Presenter, result: Result, best: Explanation) -> Badge:
@@ -297,7 +297,9 @@ def explanation_table(present: Presenter, inputs: Inputs, result: Result) -> Tab
     return Table(
         title="What gives the MFU that your log prints",
         columns=("Divided by", "Operations per token", "It gives", "Off by"),
-        rows=tuple(_explanation_row(present, explanation) for explanation in result.found[:5]),
+        rows=tuple(
+            _explanation_row(present, explanation) for explanation in result.explanations[:5]
+        ),
         caption="The nearest five of all peaks and counts, nearest first."
         if inputs.printed
         else "Without a printed MFU: the ways that give the same as your choice.",

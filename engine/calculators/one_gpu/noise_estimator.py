@@ -48,10 +48,10 @@ class Result:
     """The estimate.
 
     Attributes:
-        found: all of it.
+        estimate: all of it.
     """
 
-    found: NoiseEstimate
+    estimate: NoiseEstimate
     estimated: Annotated[
         float,
         COUNT,
@@ -90,7 +90,7 @@ def solve(inputs: Inputs) -> Result:
         inputs.true_scale, inputs.small, big, inputs.measurements, inputs.seed
     )
     return Result(
-        found=estimated,
+        estimate=estimated,
         estimated=estimated.scale,
         off=abs(estimated.scale / inputs.true_scale - 1),
         square=estimated.square,
@@ -127,7 +127,7 @@ def _verdict(present: Presenter, result: Result) -> Badge:
 
 
 def _running_chart(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    estimates = result.found.running
+    estimates = result.estimate.running
     true = inputs.true_scale
     return Lines(
         title="The estimate, measurement by measurement",

@@ -119,7 +119,7 @@ _HIDES = (
 class Result:
     """Each method's memory and time; numbers of the chosen one."""
 
-    found: Mapping[str, FineTuning]
+    by_method: Mapping[str, FineTuning]
     fit: MemoryFit
     fits: tuple[str, ...]
     memory: Annotated[
@@ -197,7 +197,7 @@ def solve(inputs: Inputs) -> Result:
     fits = {key: memory_fit(each.fullest, device) for key, each in found.items()}
     chosen = found[inputs.method]
     return Result(
-        found=found,
+        by_method=found,
         fit=fits[inputs.method],
         fits=tuple(TITLES[fit.verdict] for fit in fits.values()),
         memory=chosen.fullest.total,
@@ -231,13 +231,13 @@ def _verdict(result: Result) -> Badge:
 
 
 def _bars(present: Presenter, inputs: Inputs, result: Result) -> Bars:
-    most = max(result.fit.device, *(each.fullest.total for each in result.found.values()))
+    most = max(result.fit.device, *(each.fullest.total for each in result.by_method.values()))
     return Bars(
         title="Memory of the fullest moment, by method",
         axis=present.axis("memory", "memory", low=0.0, high=1.04 * most),
         bars=tuple(
             Bar(key=key, label=METHODS[key].name, segments=memory_segments(each.fullest))
-            for key, each in result.found.items()
+            for key, each in result.by_method.items()
         ),
         rules=(
             Rule(
@@ -264,7 +264,7 @@ def _seconds(present: Presenter, inputs: Inputs, result: Result) -> Bars:
             (name, label, color, getattr(found, name) / _tokens(inputs, key) * 1e3)
             for name, label, color in parts
         )
-        for key, found in result.found.items()
+        for key, found in result.by_method.items()
     }
     most = max(sum(value for *_, value in rows) for rows in each.values())
     return Bars(
@@ -295,7 +295,7 @@ def _methods(inputs: Inputs, result: Result) -> Table:
             say("{t}", t=(found.step, SECONDS)),
             say("{r}", r=(_tokens(inputs, key) / found.step, TOKEN_RATE)),
         )
-        for (key, found), fits in zip(result.found.items(), result.fits, strict=True)
+        for (key, found), fits in zip(result.by_method.items(), result.fits, strict=True)
     ]
     return Table(
         title="Nine methods",

@@ -125,10 +125,10 @@ class Result:
     """The run.
 
     Attributes:
-        found: all of it.
+        run: all of it.
     """
 
-    found: CheckpointedPass
+    run: CheckpointedPass
     most: Annotated[
         Count,
         Output(
@@ -172,7 +172,7 @@ def solve(inputs: Inputs) -> Result:
     layers, every = inputs.num_layers, min(inputs.every, inputs.num_layers)
     run = train(layers, every)
     return Result(
-        found=run,
+        run=run,
         most=run.most,
         numbers=run.numbers,
         formula=checkpoints_held(layers, inputs.every),
@@ -185,7 +185,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     present = Presenter(inputs, result, equations=EQUATIONS)
     return {
-        "scene": partial(chain_scene, inputs.num_layers, result.found.events),
+        "scene": partial(chain_scene, inputs.num_layers, result.run.events),
         "equal": _equality_badge(present, result),
         **present.values("most", "formula", "repeated"),
         "curve": partial(_curve, present, inputs, result),
@@ -193,7 +193,7 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _equality_badge(present: Presenter, result: Result) -> Badge:
-    if result.found.off == 0:
+    if result.run.off == 0:
         words = "All gradients agree with a run that keeps every input, to the last bit. {repeated}"
         return Badge(
             text="The same gradient",

@@ -54,10 +54,10 @@ class Result:
     """The course of the weight.
 
     Attributes:
-        found: all of it.
+        history: all of it.
     """
 
-    found: WeightHistory
+    history: WeightHistory
     limit: Annotated[
         float,
         with_digits(SHARE, 3),
@@ -121,7 +121,7 @@ def solve(inputs: Inputs) -> Result:
     )
     form = FORMATS[inputs.number_format]
     return Result(
-        found=weights,
+        history=weights,
         limit=form.half_step,
         exact=weights.exact[-1],
         nearest=weights.nearest[-1],
@@ -157,7 +157,7 @@ def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
 
 
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    weights = result.found
+    weights = result.history
     steps = tuple(float(step) for step in weights.steps)
     looks = (
         ("exact", "exact", weights.exact, "ink", True),

@@ -43,7 +43,7 @@ class Inputs:
 class Result:
     """The run and its counts."""
 
-    found: ContextRecord
+    record: ContextRecord
     world: Count
     held: Annotated[
         Count,
@@ -98,7 +98,7 @@ def solve(inputs: Inputs) -> Result:
     tokens = sum(len(sequence) - 1 for sequence in job.batch)
     block = 2 * tokens / ranks * job.model.hidden_size
     return Result(
-        found=record,
+        record=record,
         world=ranks,
         held=record.run.held[0].parameters,
         keys=record.sent("activations"),
@@ -113,10 +113,10 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views: counts, comparison with one GPU, and token ownership."""
     present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "owners": partial(_owners, result.found),
+        "owners": partial(_owners, result.record),
         **present.values("held", "keys", "gradients", "most"),
-        "equal": equality_badge(result.found.off),
-        "losses": partial(_losses, result.found),
+        "equal": equality_badge(result.record.off),
+        "losses": partial(_losses, result.record),
     }
 
 

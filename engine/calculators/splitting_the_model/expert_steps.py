@@ -39,7 +39,7 @@ class Inputs:
 class Result:
     """The run and its counts."""
 
-    found: ExpertRecord
+    record: ExpertRecord
     held: Annotated[
         Count,
         Output(
@@ -83,7 +83,7 @@ def search(inputs: Inputs) -> Slices[Result]:
     """Train on several GPUs and on a single GPU."""
     record = yield from start_expert_record(int(inputs.ranks), inputs.each).rest()
     return Result(
-        found=record,
+        record=record,
         held=record.run.held[0].parameters,
         parameters=len(record.alone.parameters),
         tokens=max(record.sent("activations")),
@@ -96,8 +96,8 @@ def views(inputs: Inputs, result: Result) -> Views:
     present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         **present.values("held", "tokens", "gradients"),
-        "equal": equality_badge(result.found.off),
-        "losses": partial(_losses, result.found),
+        "equal": equality_badge(result.record.off),
+        "losses": partial(_losses, result.record),
     }
 
 

@@ -33,7 +33,7 @@ class Inputs:
 class Result:
     """The pass and its counts."""
 
-    found: TwoWays
+    both_ways: TwoWays
     weights: Annotated[
         Count,
         Output(
@@ -72,7 +72,7 @@ def solve(inputs: Inputs) -> Result:
     """Return the pass and its counts."""
     both_ways = two_ways(inputs.tokens)
     return Result(
-        found=both_ways,
+        both_ways=both_ways,
         weights=both_ways.weights_sent,
         activations=both_ways.activations_sent,
         ratio=both_ways.weights_sent / both_ways.activations_sent,
@@ -85,8 +85,8 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         "sent": partial(_sent, result),
         **present.values("weights", "activations", "ratio"),
-        "equal": _equal(result.found.off),
-        "rows": partial(_rows, result.found),
+        "equal": _equal(result.both_ways.off),
+        "rows": partial(_rows, result.both_ways),
     }
 
 

@@ -99,10 +99,10 @@ class Result:
         bests: the best plan of every chapter, with either software.
     """
 
-    found: Answer
+    best: Answer
     good: SlicedRun[tuple[Candidate, ...]]
     bests: SlicedRun[tuple[ChapterPlan, ...]]
-    own: Outcome
+    outcome: Outcome
     every: tuple[Outcome, ...]
     time: Annotated[Seconds, Output("The run takes", "", "{deadline} are left", "ink", _MODEL)]
     deadline: Annotated[Seconds, Output("Deadline", assumes=("The story sets it.",))]
@@ -128,10 +128,10 @@ def search(inputs: Inputs) -> Slices[Result]:
     every = tuple(chapter_outcome(game_chapter, plan) for game_chapter in CHAPTERS.values())
     here = every[list(CHAPTERS).index(inputs.chapter)]
     return Result(
-        found=best,
+        best=best,
         good=SlicedRun(plans_in_time(best, tokens, chapter.deadline)),
         bests=best_plans_search(),
-        own=here,
+        outcome=here,
         every=every,
         time=here.time,
         deadline=chapter.deadline,
@@ -143,19 +143,19 @@ def search(inputs: Inputs) -> Slices[Result]:
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     present = Presenter(result, inputs)
-    never: dict[str, Any] = {} if result.own.time else {"note": "it never starts"}
+    never: dict[str, Any] = {} if result.outcome.time else {"note": "it never starts"}
     return {
         "ending": _outcome_verdict(result),
         "time": present.value("time", **never)
         if never
-        else _ranged_value(present, "time", result.found.own_evidence),
+        else _ranged_value(present, "time", result.best.own_evidence),
         **present.values("deadline"),
-        "best_time": _ranged_value(present, "best_time", result.found.evidence),
+        "best_time": _ranged_value(present, "best_time", result.best.evidence),
         "cost": present.value("cost", **never),
         "chapters": _chapters(result),
-        "versus": pictures.step_comparison(result.found),
-        "filled": partial(pictures.memory_comparison, result.found),
-        "why": pictures.plan_verdict(result.found),
+        "versus": pictures.step_comparison(result.best),
+        "filled": partial(pictures.memory_comparison, result.best),
+        "why": pictures.plan_verdict(result.best),
         "others": partial(_good_plans, result),
         "bests": partial(_best_plans, result),
         "challenge": partial(_challenge, inputs, result),
@@ -171,10 +171,10 @@ def _ranged_value(present: Presenter, name: str, evidence: Evidence | None) -> V
 
 
 def _outcome_verdict(result: Result) -> Badge:
-    outcome = result.own
+    outcome = result.outcome
     if not outcome.time:
         return Badge(
-            text="It never starts", sentence=reason_text(result.found.why), color="communication"
+            text="It never starts", sentence=reason_text(result.best.why), color="communication"
         )
     numbers = {
         "t": (outcome.time, SECONDS),
@@ -258,10 +258,12 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         "64 GPUs.",
         conditions=(
             Condition(text="70B, half the network", met=inputs.chapter == "network"),
-            Condition(text="it fits, with 5 % of the memory kept free", met=result.own.time > 0),
+            Condition(
+                text="it fits, with 5 % of the memory kept free", met=result.outcome.time > 0
+            ),
             Condition(
                 text=say("done within {d}", d=(CHAPTERS["network"].deadline, SECONDS)),
-                met=result.own.reached and inputs.chapter == "network",
+                met=result.outcome.reached and inputs.chapter == "network",
             ),
         ),
         hints=(

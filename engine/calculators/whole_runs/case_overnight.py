@@ -62,7 +62,7 @@ class Result:
 
     before: Symptoms
     now: Symptoms
-    told: dict[str, Symptoms]
+    symptoms: dict[str, Symptoms]
     step: Annotated[Seconds, _output("Step now", "{step_before} before last night")]
     step_before: Seconds
     everyone: Annotated[
@@ -83,7 +83,7 @@ def solve(inputs: Inputs) -> Result:
     return Result(
         before=before,
         now=now,
-        told=predicted,
+        symptoms=predicted,
         step=now.step,
         step_before=before.step,
         everyone=now.everyone,
@@ -145,7 +145,7 @@ def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
         )
     wrong = [
         name
-        for name, good in zip(_NAMES, _agreement(result.told[key], result.now), strict=True)
+        for name, good in zip(_NAMES, _agreement(result.symptoms[key], result.now), strict=True)
         if not good
     ]
     return Badge(
@@ -168,7 +168,7 @@ _NAMES = (
 
 def _step_bars(result: Result) -> Bars:
     rows = {"before": ("before last night", result.before), "now": ("measured now", result.now)}
-    rows |= {key: (f"with {name}", result.told[key]) for key, name in EXPLANATIONS.items()}
+    rows |= {key: (f"with {name}", result.symptoms[key]) for key, name in EXPLANATIONS.items()}
     most = max(signs.step for _, signs in rows.values())
     return Bars(
         title="The step, measured and as each explanation has it",
@@ -230,7 +230,7 @@ def _explanations(inputs: Inputs, result: Result) -> Table:
                 "?" if open_case else f"{sum(_agreement(signs, result.now))} of 5",
             )
             for key, name in EXPLANATIONS.items()
-            for signs in (result.told[key],)
+            for signs in (result.symptoms[key],)
         ),
     ]
     return Table(

@@ -125,7 +125,7 @@ class Result:
     """Changes that make the run possible, its estimate, and the estimate at the start."""
 
     changes: tuple[Text, ...]
-    found: RunEstimate
+    estimate: RunEstimate
     start: Lazy[RunEstimate]
 
 
@@ -138,12 +138,12 @@ def _at_start() -> RunEstimate:
 def solve(inputs: Inputs) -> Result:
     """Return the estimate of the run nearest to the inputs."""
     run, changes = nearest_run(inputs)
-    return Result(changes=changes, found=run_estimate(run), start=Lazy(_at_start))
+    return Result(changes=changes, estimate=run_estimate(run), start=Lazy(_at_start))
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    estimated = result.found
+    estimated = result.estimate
     numbers = estimate_values(estimated)
     return {
         "step_time": numbers.pop("step_time"),
@@ -160,7 +160,7 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 def _challenge(result: Result) -> Challenge:
     """Return the goal: the same job without context parallelism, in less memory."""
-    estimated, start = result.found, result.start()
+    estimated, start = result.estimate, result.start()
     run, step, peak = estimated.run, start.step_time, start.held.peak_memory
     return Challenge(
         title="Without context parallelism",

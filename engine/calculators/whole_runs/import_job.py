@@ -270,7 +270,7 @@ class Result:
 
     Attributes:
         read: of the text.
-        found: the estimate.
+        estimate: the estimate.
         start: that of the sample, which a publication ran.
         best: the best single changes.
         more: with how many times the GPUs a job fits that does not; 0 otherwise.
@@ -279,7 +279,7 @@ class Result:
     """
 
     read: ImportedRun
-    found: RunEstimate | None
+    estimate: RunEstimate | None
     start: Lazy[RunEstimate]
     best: tuple[SingleChange, ...] = ()
     more: Count = 0
@@ -293,13 +293,13 @@ def solve(inputs: Inputs) -> Result:
         inputs.text, inputs.model, inputs.node, inputs.gpus, inputs.own_constants, inputs.leave_out
     )
     if read.run is None:
-        return Result(read=read, found=None, start=Lazy(sample))
+        return Result(read=read, estimate=None, start=Lazy(sample))
     estimated_job = run_estimate(read.run)
     more = 0 if estimated_job.fit.runs else gpu_multiple_that_fits(read.run)
     best = best_changes(read.run)
     return Result(
         read=read,
-        found=estimated_job,
+        estimate=estimated_job,
         start=Lazy(sample),
         best=best,
         more=more,
@@ -317,7 +317,7 @@ def _combined_change(run: Run, best: tuple[SingleChange, ...]) -> Slices[tuple[P
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    read, estimated_job = result.read, result.found
+    read, estimated_job = result.read, result.estimate
     numbers = speeds(estimated_job)
     return {
         "step_time": numbers.pop("step_time"),
@@ -342,13 +342,17 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _time(result: Result) -> Bars:
-    return charts.time_bars(result.found) if result.found else _empty_views("Where the step goes")
+    return (
+        charts.time_bars(result.estimate)
+        if result.estimate
+        else _empty_views("Where the step goes")
+    )
 
 
 def _memory(result: Result) -> Bars:
-    if result.found is None:
+    if result.estimate is None:
         return _empty_views("What the fullest GPU holds")
-    return charts.memory_bars(result.found)
+    return charts.memory_bars(result.estimate)
 
 
 def _empty_views(title: str) -> Bars:

@@ -115,7 +115,7 @@ class Result:
     run: Run
     evidence: Evidence
     log: TrainingLog
-    found: LogCheck | None
+    check: LogCheck | None
     ours: MemoryReadings
     step_time: Annotated[
         Seconds,
@@ -202,7 +202,7 @@ def solve(inputs: Inputs) -> Result:
         evidence=evidence(run),
         ours=modeled_readings(run),
         log=log,
-        found=check,
+        check=check,
         step_time=steady.median,
         predicted=check.predicted,
         token_rate=check.token_rate,
@@ -222,7 +222,7 @@ def _empty_result(run: Run, changes: tuple[text.Text, ...], log: TrainingLog) ->
         evidence=evidence(run),
         ours=modeled_readings(run),
         log=log,
-        found=None,
+        check=None,
         step_time=_INFINITE,
         predicted=_INFINITE,
         token_rate=_INFINITE,
@@ -241,7 +241,7 @@ _DRAWN = 400
 
 def verdict(result: Result) -> Badge:
     """Return whether the step time matches the prediction, and whether it drifts."""
-    check = result.found
+    check = result.check
     if check is None:
         return Badge(text="No whole step", sentence="The log ends before its first step does.")
     off = check.steady.median / check.predicted - 1
@@ -306,7 +306,7 @@ def _differences(result: Result, check: LogCheck) -> tuple[str, dict[str, tuple[
 
 def printed(result: Result) -> text.Text:
     """Return a comparison of the log's MFU with the model's."""
-    check = result.found
+    check = result.check
     if check is None:
         return "the log prints none"
     numbers = {
@@ -327,7 +327,7 @@ def printed(result: Result) -> text.Text:
 
 def steps(result: Result) -> Lines:
     """Return the time of each step after warm-up, with the prediction."""
-    check = result.found
+    check = result.check
     if check is None:
         return _lines((0.0, 1.0), (0.0, 0.0), ())
     times, warm = check.times, check.steady.skipped
@@ -366,8 +366,8 @@ def reading(result: Result) -> Table:
         ("Each printed", *_copies(result.log)),
         ("Lines that could not be read", say("{n}", n=(result.log.unread, COUNT)), ""),
     ]
-    if result.found is not None:
-        rows += _log_rows(result, result.found)
+    if result.check is not None:
+        rows += _log_rows(result, result.check)
     return Table(title="What was read", columns=("What", "Log", "Model or job"), rows=tuple(rows))
 
 

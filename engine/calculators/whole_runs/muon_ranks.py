@@ -175,7 +175,7 @@ _COUNTED = (
 class Result:
     """The run, its sent bytes and operations, and the same by formulas."""
 
-    found: OrthogonalizedStep
+    step: OrthogonalizedStep
     sent: Annotated[
         Count,
         Output(
@@ -219,7 +219,7 @@ def solve(inputs: Inputs) -> Result:
         "exchange": muon_exchanged(size, ranks, 1.0),
     }
     return Result(
-        found=run,
+        step=run,
         sent=max(last.sent),
         formula=round(by_formula.get(scheme, 0.0)),
         operations=max(last.operations),
@@ -231,10 +231,10 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views: scene, equality with a single GPU, and costs."""
     present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "scene": partial(whole_scene, result.found, cast("Scheme", inputs.scheme)),
-        "equal": _equal(present, result.found.off),
+        "scene": partial(whole_scene, result.step, cast("Scheme", inputs.scheme)),
+        "equal": _equal(present, result.step.off),
         **present.values("sent", "formula", "operations"),
-        "values": partial(_values, result.found),
+        "values": partial(_values, result.step),
     }
 
 

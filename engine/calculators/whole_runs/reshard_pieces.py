@@ -34,7 +34,7 @@ class Inputs:
 class Result:
     """The bytes read, and whether the training is unchanged."""
 
-    found: ReshardedTraining
+    training: ReshardedTraining
     pieces: Annotated[
         Count,
         Output(
@@ -87,7 +87,7 @@ def solve(inputs: Inputs) -> Result:
     pieces = train_resharded(inputs.before, inputs.after)
     columns = list(zip(*pieces.read, strict=True))
     return Result(
-        found=pieces,
+        training=pieces,
         pieces=sum(1 for row in pieces.read for number in row if number),
         most=max(sum(1 for number in column if number) for column in columns),
         off=pieces.off if pieces.off > _EXACT else 0.0,
@@ -126,7 +126,7 @@ def _map(inputs: Inputs, result: Result) -> Heatmap:
         y=tuple(map(str, range(inputs.before))),
         values=tuple(
             tuple(float(number) if number else float("nan") for number in row)
-            for row in result.found.read
+            for row in result.training.read
         ),
         quantity=COUNT,
         caption="260 parameters in equal shares. Empty: nothing is read.",

@@ -63,7 +63,7 @@ class Answer:
         job: that was asked.
         refused: why it has no plan, where that is not the memory.
         changes: of the model's shape.
-        found: the fastest plans whose process stays within the GPU.
+        search: the fastest plans whose process stays within the GPU.
         run, evidence: the best plan's, and on what its step rests.
         limit: what of the best plan's step is no computation.
         tie: what ties with the best plan.
@@ -79,7 +79,7 @@ class Answer:
     job: PlanningJob
     refused: tuple[str, ...]
     changes: tuple[Text, ...]
-    found: SearchResult
+    search: SearchResult
     run: Run | None
     evidence: Evidence | None
     limit: StepLimit | None
@@ -128,7 +128,7 @@ class Answer:
     @property
     def best(self) -> Candidate | None:
         """The fastest plan."""
-        return self.found.best[0] if self.found.best else None
+        return self.search.best[0] if self.search.best else None
 
     @property
     def batch(self) -> Count:
@@ -156,7 +156,7 @@ def answer(inputs: Inputs) -> Slices[Answer]:
         job=job,
         refused=refused,
         changes=changes_of(inputs),
-        found=found,
+        search=found,
         run=run,
         evidence=evidence(run) if run else None,
         limit=largest_overhead(best) if best else None,

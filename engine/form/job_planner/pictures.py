@@ -64,7 +64,7 @@ def plan_badge(inputs: Inputs, answer: Answer) -> Badge:
 def _no_plan_text(answer: Answer) -> Text:
     if answer.refused:
         return f"This job is not priced: {'; '.join(answer.refused)}."
-    if not answer.found.shapes:
+    if not answer.search.shapes:
         return say(
             "A batch of {b} sequences of {s} tokens does not divide over {n} GPUs.",
             b=(answer.batch, COUNT),
@@ -480,4 +480,4 @@ def ties_badge(answer: Answer) -> Slices[Badge]:
 def plans_table(answer: Answer) -> Slices[Table]:
     """Return the fastest plan, the plans of other kinds that tie with it, and slower ones."""
     kinds = (yield from answer.tie.rest()).kinds if answer.tie else ()
-    return listed_table(answer.found.best, kinds, len(answer.found.best))
+    return listed_table(answer.search.best, kinds, len(answer.search.best))

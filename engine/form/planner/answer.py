@@ -68,7 +68,7 @@ class Answer:
     Attributes:
         job: that was asked.
         shapes: of the job, the lowest bound first.
-        found: the fastest plans.
+        search: the fastest plans.
         own, own_evidence: the reader's plan, and on what its step rests.
         why: what speaks against it.
         run, evidence: the best plan's, and on what its step rests.
@@ -82,8 +82,8 @@ class Answer:
 
     job: PlanningJob
     shapes: list[PlanShape]
-    found: SearchResult
-    own: Run
+    search: SearchResult
+    reader_run: Run
     own_evidence: Evidence
     why: Reason
     run: Run | None
@@ -158,7 +158,7 @@ class Answer:
     @property
     def best(self) -> Candidate | None:
         """The fastest plan that fits."""
-        return self.found.best[0] if self.found.best else None
+        return self.search.best[0] if self.search.best else None
 
     @property
     def known(self) -> tuple[Text, ...]:
@@ -210,8 +210,8 @@ def answer(inputs: Inputs) -> Slices[Answer]:
     return Answer(
         job=job,
         shapes=shapes,
-        found=search,
-        own=reader_run,
+        search=search,
+        reader_run=reader_run,
         own_evidence=evidence(reader_run),
         why=why,
         run=run,

@@ -151,7 +151,7 @@ def splits_heatmap(answer: Answer) -> Slices[Heatmap]:
 
 def _own_split(answer: Answer, tensors: Sequence[int], stages: Sequence[int]) -> tuple[Point, ...]:
     """Return the cell of the reader's tensor and pipeline parallelism, if it is on the map."""
-    plan = answer.own.plan
+    plan = answer.reader_run.plan
     if plan.tensor_parallel not in tensors or plan.pipeline_parallel not in stages:
         return ()
     x, y = tensors.index(plan.tensor_parallel), stages.index(plan.pipeline_parallel)
@@ -246,4 +246,4 @@ def moves_table(answer: Answer) -> Slices[Table]:
 def plans_table(answer: Answer) -> Slices[Table]:
     """Return the fastest plan, the plans of other kinds that tie with it, and slower ones."""
     kinds = (yield from answer.tie.rest()).kinds if answer.tie else ()
-    return listed_table(answer.found.best, kinds, len(answer.found.best))
+    return listed_table(answer.search.best, kinds, len(answer.search.best))

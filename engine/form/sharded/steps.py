@@ -42,7 +42,7 @@ _COUNTED = (
 class Result:
     """A sharded step: memory and traffic, counted and by formula."""
 
-    found: ZeroRecord
+    record: ZeroRecord
     step: Step
     size: Count = SIZE
     held: Annotated[
@@ -138,7 +138,7 @@ def solve_step(
     ddp = zero_bytes_sent(whole, whole, 0, ranks)
     phases = [snapshot.phase for snapshot in record.trace]
     return Result(
-        found=record,
+        record=record,
         step=Step(trace=record.trace, memory=memory, whole=plain, place=number - 1, off=record.off),
         held=resident,
         peak=max(memory),
@@ -159,7 +159,7 @@ def step_views(present: Presenter, result: Result) -> Views:
     """Return the views of a step, in the order of the page."""
     return {
         "scene": partial(shard_scene, result.step),
-        "equal": equality_badge(present, result.found.off),
+        "equal": equality_badge(present, result.record.off),
         **present.values("held", "peak"),
         "held_formula": present.value(
             "held_formula", symbols={"a": "shares_parameters", "b": "shares"}

@@ -37,14 +37,14 @@ def train(
         sums = exchange.reduce_scatter([state.gradients for state in states], "gradients")
         # The sums overwrite the own places of the buffer; the rest of it is of no more use.
         for state, total in zip(states, sums, strict=True):
-            _write(state.gradients, state.own, total)
+            _write(state.gradients, state.owned, total)
         record(take_snapshot(step, "reduce_scatter", states, exchange, size))
         shares = [
             adam.step(state.moments, total, job.learning_rate)
             for state, total in zip(states, sums, strict=True)
         ]
         for state, share in zip(states, shares, strict=True):
-            _write(state.parameters, state.own, share)
+            _write(state.parameters, state.owned, share)
         record(take_snapshot(step, "adam", states, exchange, size))
         gathered = exchange.all_gather(shares, "parameters")
         for state, vector in zip(states, gathered, strict=True):

@@ -43,7 +43,7 @@ def train(
     for step in range(1, job.steps + 1):
         yield step_progress(step - 1, job.steps)
         for state in states:
-            state.gradients = [0.0] * len(state.own)
+            state.gradients = [0.0] * len(state.owned)
         record(take_snapshot(step, "start", states, exchange, size))
         _backward(job, states, exchange, step, record)
         shares = [adam.step(state.moments, state.gradients, job.learning_rate) for state in states]

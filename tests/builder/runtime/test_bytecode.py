@@ -47,8 +47,8 @@ def test_an_edit_of_a_calculator_changes_only_its_own_file(tmp_path):
 
 def test_a_calculators_part_holds_what_answering_does_not_need_anyway(tmp_path):
     found = plan_archives(ImportGraph(SOURCES), LAB, tmp_path)
-    assert "engine/formulas/ring.py" in found.own["lab"]
-    assert "engine/answer.py" not in found.own["lab"]
+    assert "engine/formulas/ring.py" in found.own_modules["lab"]
+    assert "engine/answer.py" not in found.own_modules["lab"]
 
 
 def as_pyodide(script, start, ahead="", begun=node.no_callback):

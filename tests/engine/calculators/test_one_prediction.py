@@ -21,10 +21,10 @@ from tests.engine.calculators.tried import sample
 WITHIN = 0.005
 # Pages whose ranged number is put together elsewhere -> their step and its run, from the result.
 FROM_RESULT = {
-    "estimate_run": lambda result: (result.found.step_time, result.found.evidence),
-    "stack_explorer": lambda result: (result.step_time, result.job.found.evidence),
+    "estimate_run": lambda result: (result.estimate.step_time, result.estimate.evidence),
+    "stack_explorer": lambda result: (result.step_time, result.job.estimate.evidence),
     "calibrate": lambda result: (result.step_time, result.evidence),
-    "import_job": lambda result: (result.found.step_time, result.found.evidence),
+    "import_job": lambda result: (result.estimate.step_time, result.estimate.evidence),
 }
 # Outputs that are no single step: the tokens that their time or rate is of.
 SPANS = {

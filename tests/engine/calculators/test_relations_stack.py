@@ -72,7 +72,7 @@ def test_memory_and_whether_it_fits_are_those_of_the_estimate(name, preset):
 def test_a_run_given_to_the_estimate_comes_back_as_it_was(name, preset):
     run = job_of(name, preset).run
     found = load("estimate_run").solve(inputs_of(run))
-    assert (found.found.run, found.changes) == (run, ())
+    assert (found.estimate.run, found.changes) == (run, ())
 
 
 @JOBS
@@ -204,8 +204,8 @@ def test_at_the_ends_of_the_scale_what_does_not_fit_has_no_rate(gpus):
 @BATCHES
 def test_a_batch_that_does_not_fit_has_no_speed(preset):
     found = solved("largest_batch", preset)
-    assert (found.token_rate > 0) == found.found.fit.runs
-    assert (found.found.fit.verdict == "fits") == (
+    assert (found.token_rate > 0) == found.batch_fit.fit.runs
+    assert (found.batch_fit.fit.verdict == "fits") == (
         asked("largest_batch", preset).micro_batch_size <= found.largest
     )
 
@@ -213,8 +213,8 @@ def test_a_batch_that_does_not_fit_has_no_speed(preset):
 @BATCHES
 def test_a_batch_has_the_memory_and_the_verdict_of_the_estimate(preset):
     found = solved("largest_batch", preset)
-    given = inputs_of(found.found.run)
-    assert found.total == pytest.approx(estimate(found.found.run)["memory_process"])
+    given = inputs_of(found.batch_fit.run)
+    assert found.total == pytest.approx(estimate(found.batch_fit.run)["memory_process"])
     ours = load("largest_batch").compute(asked("largest_batch", preset), only=["possible"])
     assert ours == load("estimate_run").compute(given, only=["possible"])
 

@@ -37,7 +37,7 @@ def test_top_k_keeps_the_largest_of_every_rank_and_sends_places_with_them():
     exchange = Exchange(RANKS)
     summed = sum_largest(exchange, VECTORS, 0.1)
     kept = num_kept(SIZE, 0.1)
-    for vector, own in zip(VECTORS, summed.own, strict=True):
+    for vector, own in zip(VECTORS, summed.sent, strict=True):
         chosen = [i for i, number in enumerate(own) if number]
         assert len(chosen) == kept
         rest = [abs(vector[i]) for i in range(SIZE) if i not in chosen]
@@ -53,7 +53,7 @@ def test_a_quarter_of_the_numbers_sends_as_much_as_all_on_four_ranks():
 
 def test_signs_keep_the_sign_of_every_number():
     summed = sum_signs(Exchange(RANKS), VECTORS)
-    for vector, own in zip(VECTORS, summed.own, strict=True):
+    for vector, own in zip(VECTORS, summed.sent, strict=True):
         assert all((a >= 0) == (b >= 0) for a, b in zip(vector, own, strict=True))
 
 

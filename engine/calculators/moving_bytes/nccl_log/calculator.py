@@ -71,7 +71,7 @@ def choice_table(result: Result) -> Table:
 
 
 def _choice_row(result: Result, chosen: NcclChoice, ours: str) -> tuple[Cell, ...]:
-    operation = chosen.operation or result.found.setting.operation
+    operation = chosen.operation or result.check.setting.operation
     planned = say("{t} planned", t=(chosen.time, SECONDS)) if chosen.time else ""
     return (
         TESTED.get(operation, operation),
@@ -117,7 +117,7 @@ def reading_table(result: Result) -> Table:
 
 
 def _setting_rows(result: Result) -> list[tuple[Cell, ...]]:
-    setting, table, debug = result.found.setting, result.text.table, result.text.debug
+    setting, table, debug = result.check.setting, result.text.table, result.text.debug
     version = (table.version if table else "") or (debug.version if debug else "")
     counted = "the text, or you" if setting.counted else "the ratio of two columns, or one node"
     named = "you" if setting.chosen else "the name of the GPU, or Amazon's plug-in"
@@ -125,7 +125,7 @@ def _setting_rows(result: Result) -> list[tuple[Cell, ...]]:
     devices = ", ".join(result.text.devices[:_SHOWN])
     operation = TESTED.get(setting.operation, setting.operation)
     return [
-        ("Rows of a table", _count_text(len(result.found.rows)), "nccl-tests"),
+        ("Rows of a table", _count_text(len(result.check.rows)), "nccl-tests"),
         ("Operation", operation, "the text, or you"),
         ("GPU", devices or "not named", "the list of ranks"),
         ("Machine", machine, named),
@@ -146,7 +146,7 @@ def version_text(version: str) -> str:
 
 def _unjudged_rows(result: Result) -> list[tuple[Cell, ...]]:
     """Return the operations of the text that are not judged."""
-    if not (names := result.found.others):
+    if not (names := result.check.others):
         return []
     words = ", ".join(TESTED.get(name, name) for name in names)
     return [("Other tables", words, "the text; choose one under Operation")]
@@ -201,12 +201,12 @@ _LEAST: float = 0.001 * GB
 
 def measured_note(result: Result, note: str) -> str:
     """Return the note of a measured number, or why there is none."""
-    return note if result.found.largest else "the text holds no table"
+    return note if result.check.largest else "the text holds no table"
 
 
 def line_note(result: Result) -> Text:
     """Return the note that names the link of the line rate."""
-    setting = result.found.setting
+    setting = result.check.setting
     if not setting.machine:
         return "choose the machines"
     name = NODES[setting.machine].name
@@ -217,7 +217,7 @@ def line_note(result: Result) -> Text:
 
 def curve(result: Result) -> Lines:
     """Return bus bandwidth against the size of the message, measured and expected."""
-    judged = [line for line in result.found.rows if line.row.size > 0]
+    judged = [line for line in result.check.rows if line.row.size > 0]
     bandwidths = result.curve()
     sizes = bandwidths.sizes
     measured, expected = (
@@ -232,7 +232,7 @@ def curve(result: Result) -> Lines:
     series = [
         Series(key="expected", label="expected", x=sizes, y=expected, color="ink", dashed=True)
     ]
-    series = series if result.found.where or not judged else []
+    series = series if result.check.where or not judged else []
     if judged:
         measured_series = Series(
             key="measured", label="measured", x=sizes, y=measured, color="communication"
@@ -251,7 +251,7 @@ def curve(result: Result) -> Lines:
             label="bus bandwidth",
             quantity=BANDWIDTH,
             low=least,
-            high=1.6 * max(*measured, *expected, result.line if result.found.where else _LEAST),
+            high=1.6 * max(*measured, *expected, result.line if result.check.where else _LEAST),
             scale="log",
         ),
         series=tuple(series),
@@ -263,7 +263,7 @@ def curve(result: Result) -> Lines:
 
 
 def _line_rule(result: Result) -> tuple[Rule, ...]:
-    if result.found.where is None:
+    if result.check.where is None:
         return ()
     label = say("line rate {b}", b=(result.line, BANDWIDTH))
     return (Rule(key="line", label=label, axis="y", at=result.line, color="muted"),)
@@ -271,9 +271,9 @@ def _line_rule(result: Result) -> tuple[Rule, ...]:
 
 def condition_bars(result: Result) -> Table:
     """Return the modeled bandwidth of the largest message under other conditions, nearest first."""
-    largest = result.found.largest
+    largest = result.check.largest
     rows: list[tuple[Cell, ...]] = []
-    for condition in result.found.alike:
+    for condition in result.check.alike:
         name = CONDITION_NAMES.get(condition.key, "nothing is wrong")
         ratio = condition.bandwidth / largest.row.bus_bandwidth if largest else inf
         rows.append(
@@ -294,7 +294,7 @@ def condition_bars(result: Result) -> Table:
 
 def row_table(result: Result) -> Table:
     """Return every row of the table, judged; with NCCL's choices where the text has some."""
-    shown = result.found.rows[-60:]
+    shown = result.check.rows[-60:]
     columns = "Message", "Time", "Expected", "Off by", "By model", "By NCCL"
     last = len(columns) if any(row.chosen for row in shown) else -1
     return Table(

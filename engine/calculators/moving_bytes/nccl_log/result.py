@@ -128,7 +128,7 @@ class Result:
     """
 
     text: NcclOutput
-    found: NcclCheck
+    check: NcclCheck
     bus_bandwidth: Annotated[
         Bandwidth,
         Output(
@@ -192,7 +192,7 @@ def solve(inputs: Inputs) -> Result:
     line = check.where.line if check.where else _INFINITE
     return Result(
         text=text,
-        found=check,
+        check=check,
         bus_bandwidth=bus,
         expected=(largest.expected if largest else check.plateau) or _INFINITE,
         line=line,

@@ -35,7 +35,7 @@ _TITLES = {
 
 def verdict(result: Result) -> Badge:
     """Return whether the largest message is as fast as the machines allow, and every fault."""
-    name = result.found.verdict
+    name = result.check.verdict
     title, color = _TITLES[name]
     against = faults(result)
     if name == "no table" and against:
@@ -46,7 +46,7 @@ def verdict(result: Result) -> Badge:
 
 def _assumed(result: Result, name: str) -> list[Text]:
     """Return that the network was taken from a machine that only the GPU's name suggests."""
-    setting = result.found.setting
+    setting = result.check.setting
     debug = result.text.debug
     machine_is_known = setting.chosen or (debug is not None and debug.platform == setting.machine)
     if name not in ("slow", "fast") or machine_is_known or result.nodes < 2:
@@ -56,7 +56,7 @@ def _assumed(result: Result, name: str) -> list[Text]:
 
 
 def _wrong(result: Result) -> Text:
-    rows = [judged.row for judged in result.found.rows if judged.row.wrong]
+    rows = [judged.row for judged in result.check.rows if judged.row.wrong]
     return say(
         "Line {line} counts {n} wrong values. Find the broken part before you read any bandwidth.",
         line=(rows[0].line, COUNT),
@@ -69,9 +69,9 @@ _FAR = 1.5
 
 
 def _slow(result: Result) -> Text:
-    largest, nearest = result.found.largest, result.found.alike[0]
+    largest, nearest = result.check.largest, result.check.alike[0]
     words = "{off} below the expected {expected}."
-    if largest and largest.row.bus_bandwidth < 0.6 * result.found.best:
+    if largest and largest.row.bus_bandwidth < 0.6 * result.check.best:
         words += " Smaller messages reached {best}: look for loss or pauses in the network first."
     elif nearest.key and largest and nearest.bandwidth > _FAR * largest.row.bus_bandwidth:
         words += " No fault that this page knows gives so little: several at once, or another one."
@@ -81,10 +81,10 @@ def _slow(result: Result) -> Text:
 
 
 def _as_set(result: Result) -> Text:
-    choice = result.found.forced_match
+    choice = result.check.forced_match
     key = choice.key if choice else ""
     gives = next(
-        (alternative.bandwidth for alternative in result.found.alike if alternative.key == key), 0.0
+        (alternative.bandwidth for alternative in result.check.alike if alternative.key == key), 0.0
     )
     return _largest_sentence(
         result,
@@ -115,7 +115,7 @@ def _small(result: Result) -> Text:
 
 
 def _doubt(result: Result) -> Text:
-    rows = result.found.rows
+    rows = result.check.rows
     return say(
         "Every row contradicts itself, the first on line {line}: size over time is not its "
         "bandwidth. Is a column missing, or the table from before 2019?",
@@ -142,7 +142,7 @@ def _no_machine(result: Result) -> Text:
         return f"{names} is not known here. Choose the machines if they are on the list."
     words = f"The name {names} does not say how fast these GPUs can talk: {row.joined_by}. "
     words += "Choose the machines if they are on the list."
-    published = published_bandwidth(devices[0], result.ranks, result.found.setting.operation)
+    published = published_bandwidth(devices[0], result.ranks, result.check.setting.operation)
     if published is None:
         return words
     words += (
@@ -153,7 +153,7 @@ def _no_machine(result: Result) -> Text:
 
 
 def _unjudged(result: Result) -> Text:
-    operation = result.found.setting.operation
+    operation = result.check.setting.operation
     return (
         f"The model has no time for this operation ({TESTED.get(operation, operation)}). Compare "
         "its bus bandwidth with the line rate yourself."
@@ -164,10 +164,10 @@ def _no_table(result: Result) -> Text:
     if result.text.debug is None:
         return "The text holds no row of a table."
     words = "A log names wires, variables and choices, but no bandwidth."
-    if not result.found.plateau:
+    if not result.check.plateau:
         return words + " Choose the machines to see what a large message should reach."
     words += " A large message should reach {b} on whole machines."
-    return say(words, b=(result.found.plateau, BANDWIDTH))
+    return say(words, b=(result.check.plateau, BANDWIDTH))
 
 
 _SENTENCES = {
@@ -186,13 +186,13 @@ _SENTENCES = {
 
 
 def _largest_sentence(result: Result, words: str, alike: float = 0.0) -> Text:
-    largest = result.found.largest
-    nearest = result.found.alike[0].bandwidth if result.found.alike else 0.0
+    largest = result.check.largest
+    nearest = result.check.alike[0].bandwidth if result.check.alike else 0.0
     return say(
         words,
         off=(abs(largest.off) if largest else 0.0, SHARE),
         expected=(largest.expected if largest else 0.0, BANDWIDTH),
-        best=(result.found.best, BANDWIDTH),
+        best=(result.check.best, BANDWIDTH),
         alike=(alike or nearest, BANDWIDTH),
         alike_share=(EXPECTED_TOLERANCE, SHARE),
     )
@@ -223,12 +223,12 @@ def faults(result: Result) -> tuple[Text, ...]:
 
 
 def _several_hosts(result: Result, debug: NcclDebug) -> bool:
-    counted = max(result.nodes, result.found.setting.hosts, debug.nodes)
+    counted = max(result.nodes, result.check.setting.hosts, debug.nodes)
     return counted > 1 or any(way.startswith("NET") for way in debug.ways)
 
 
 def _network_faults(result: Result, debug: NcclDebug) -> Iterator[Text]:
-    machine = result.found.setting.machine
+    machine = result.check.setting.machine
     if debug.network.startswith("Socket") and _several_hosts(result, debug):
         words = "NCCL uses IP sockets between the nodes: it found no RDMA, or was told not to look."
         if machine and transport_of(machine).startswith("efa"):
@@ -254,7 +254,7 @@ def _network_faults(result: Result, debug: NcclDebug) -> Iterator[Text]:
 
 
 def _node_faults(result: Result, debug: NcclDebug) -> Iterator[Text]:
-    machine = result.found.setting.machine
+    machine = result.check.setting.machine
     if "SHM" in debug.ways:
         yield "GPUs of a node talk through the memory of the host (SHM), not directly."
     adds = machine and ACCELERATORS[NODES[machine].gpu].switch_adds
@@ -306,7 +306,7 @@ def _warnings(debug: NcclDebug) -> Iterator[Text]:
 
 
 def _forced(result: Result) -> Iterator[Text]:
-    for choice in result.found.forced:
+    for choice in result.check.forced:
         variable = choice.variable
         setting = escape_braces(f"{variable.name}={variable.value}")
         words = escape_braces(choice.words)

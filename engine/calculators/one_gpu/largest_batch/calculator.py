@@ -67,7 +67,7 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    present, fit = Presenter(result, inputs, equations=EQUATIONS), result.found
+    present, fit = Presenter(result, inputs, equations=EQUATIONS), result.batch_fit
     outputs = values(present, result)
     return {
         "largest": largest(present, result),
@@ -92,7 +92,7 @@ _PAPERS = ("korthikanti2022", "rajbhandari2020")
 
 def values(present: Presenter, result: Result) -> dict[str, Value]:
     """Return the memory of the fullest GPU, part by part, and the speed."""
-    run = result.found.run
+    run = result.batch_fit.run
     peak = (memory_error_text(), "Of the process, with the context of CUDA and NCCL.")
     return {
         "total": present.value("total", assumes=peak, sources=_PAPERS),
@@ -126,7 +126,7 @@ def _adapter_error(run: Run) -> tuple[Text, ...]:
 
 
 def _speed_value(present: Presenter, result: Result) -> Text:
-    if not result.found.fit.runs:
+    if not result.batch_fit.fit.runs:
         return "it does not fit: no step runs"
     again = "computing {again} of what the model needs" if result.again > 1.001 else ""
     return range_note(present, "token_rate", result.evidence, present.fill_text(again))
@@ -141,7 +141,7 @@ def largest(present: Presenter, result: Result) -> Value:
             "The line is that of the pipeline stage which runs out of memory first.",
             "The CUDA context was measured on an H100; the buffers of NCCL are fitted.",
         ),
-        sources=(*_PAPERS, result.found.run.cluster.gpu.source),
+        sources=(*_PAPERS, result.batch_fit.run.cluster.gpu.source),
         note="sequences on the one data-parallel rank"
         if result.ranks == 1
         else "sequences on each of {ranks} data-parallel ranks",
@@ -156,7 +156,7 @@ def fits(present: Presenter, result: Result) -> Badge:
         words += "Shard more."
         return Badge(text=text, sentence=present.say(words), color=color)
     return fit_badge(
-        result.found.fit, f"A micro-batch of {result.found.run.training.micro_batch_size:,}"
+        result.batch_fit.fit, f"A micro-batch of {result.batch_fit.run.training.micro_batch_size:,}"
     )
 
 

@@ -266,7 +266,7 @@ class Result:
         parameters, gradients, optimizer, activations, buffers, reserve: parts of `total`.
         ranks: of data parallelism.
         again: operations computed over those that the model needs.
-        found: all of it.
+        batch_fit: all of it.
         changes: what differs from the inputs.
         held: memory of some micro-batches, up to one that does not fit.
         probes: the search for the largest micro-batch by trial.
@@ -326,7 +326,7 @@ class Result:
     reserve: Annotated[Bytes, Output(symbol="R")]
     ranks: Count
     again: Ratio
-    found: BatchFit
+    batch_fit: BatchFit
     changes: tuple[Text, ...]
     held: Lazy[Mapping[Count, Memory]]
     probes: Lazy[tuple[Probe, ...]]
@@ -360,7 +360,7 @@ def solve(inputs: Inputs) -> Result:
         ranks=run.plan.data_parallel,
         again=hardware_operations(run.model, run.training)
         / model_operations(run.model, run.training),
-        found=fit,
+        batch_fit=fit,
         changes=changes,
         held=Lazy(partial(_memory_by_batch, inputs.micro_batch_size, fit)),
         probes=Lazy(

@@ -93,12 +93,12 @@ def formula(present: Presenter, result: Result) -> Formula:
     title = "The closed form, where one is published"
     if result.closed is None or result.few:
         return present.formula(title, pipeline.BUBBLE_CONVERSION)
-    return present.formula(title, IDLE[result.own.name], Ti=(result.closed, SECONDS))
+    return present.formula(title, IDLE[result.chosen.name], Ti=(result.closed, SECONDS))
 
 
 def values(present: Presenter, result: Result) -> dict[str, Value]:
     """Return the numbers in the order of the page."""
-    reason = result.own.setting.reason
+    reason = result.chosen.setting.reason
     counted: tuple[Text, ...] = (_PLAYED,)
     if reason:
         counted += (f"Played with other numbers than set: {reason}.",)
@@ -127,7 +127,7 @@ def _idle(present: Presenter, result: Result, counted: tuple[Text, ...]) -> Valu
     if abs(closed - result.idle) <= 1e-9 * result.step:
         return present.value(
             "idle",
-            equation=None if result.few else IDLE[result.own.name],
+            equation=None if result.few else IDLE[result.chosen.name],
             note="the closed form gives the same",
             assumes=assumes,
         )
@@ -155,7 +155,7 @@ _COLUMNS = (
 
 def comparison(result: Result) -> Table:
     """Return a row for every schedule, with the reason if it cannot run."""
-    schedules, chosen = result.others, result.own
+    schedules, chosen = result.others, result.chosen
     return Table(
         title="All schedules with these numbers",
         columns=_COLUMNS,
@@ -234,7 +234,7 @@ _CAUSES = (
 
 def regime(result: Result) -> Badge:
     """Return why stages idle: slow stage, messages, a common pause, or filling and draining."""
-    badge, chosen = _regime(result), result.own
+    badge, chosen = _regime(result), result.chosen
     setting = chosen.setting
     if not setting.reason:
         return badge
@@ -252,7 +252,7 @@ def regime(result: Result) -> Badge:
 
 
 def _regime(result: Result) -> Badge:
-    chosen = result.own
+    chosen = result.chosen
     if chosen.idle_share < 0.01:
         return Badge(text="Compute", sentence="The stages hardly ever wait.", color="compute")
     for key, name, without in _CAUSES:
@@ -288,7 +288,7 @@ def advice(result: Result) -> Advice:
     Of the schedules with the reader's numbers those drawn out from shorter runs are left out, for
     what a remedy promises is exact.
     """
-    chosen, changes = result.own, candidate_changes(result.case)
+    chosen, changes = result.chosen, candidate_changes(result.case)
     remedies = [
         *_of_schedules(chosen, result.others),
         *(
@@ -368,7 +368,7 @@ SOLUTION: Change = {**START, "schedule": "zb_v"}
 
 def challenge(result: Result) -> Challenge:
     """Return the challenge: under 5 percent of bubble in the memory of 1F1B."""
-    chosen, case = result.own, result.case
+    chosen, case = result.chosen, result.case
     p, m = chosen.setting.pipeline_parallel, chosen.setting.num_microbatches
     conditions = (
         Condition(

@@ -57,7 +57,7 @@ def _evenly_spaced(count: int) -> Sequence[int]:
 
 def pareto(result: Result) -> Lines:
     """Return the bubble of every schedule over its memory, and who is beaten by none."""
-    chosen, shown = result.own, result.shown
+    chosen, shown = result.chosen, result.shown
     high = max(schedule.memory for schedule in shown) * 1.15
     top = max(schedule.idle_share for schedule in shown)
     rules = tuple(
@@ -104,7 +104,7 @@ def pareto(result: Result) -> Lines:
 
 def bubble_curve(result: Result) -> Slices[Lines]:
     """Return the bubble over the micro-batches: simulated, and 1F1B's closed form."""
-    chosen = result.own
+    chosen = result.chosen
     points = yield from result.played_column.rest()
     return Lines(
         title="Bubble over micro-batches",
@@ -165,7 +165,7 @@ _Pass = tuple[str, int, int]
 
 def timeline(result: Result) -> Timeline:
     """Return the timeline of a step, truncated to its beginning and the outer stages."""
-    played, run = result.own, result.run
+    played, run = result.chosen, result.run
     lanes = _lanes(len(run.starts))
     until = _window(run, lanes)
     whole = until >= run.length

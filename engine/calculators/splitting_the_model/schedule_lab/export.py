@@ -20,7 +20,7 @@ from engine.simulate.pipeline.pipeline import PACKAGE
 
 def pytorch(result: Result) -> Code:
     """Return the order of every rank in PyTorch's format."""
-    schedule = registry.module(PACKAGE, result.own.name)
+    schedule = registry.module(PACKAGE, result.chosen.name)
     orders = result.run.program.orders
     if sum(map(len, orders)) > MOST_ACTIONS:
         text = f"# More than {MOST_ACTIONS:,} actions; take fewer stages or micro-batches."
@@ -35,15 +35,16 @@ def pytorch(result: Result) -> Code:
 
 def megatron(result: Result) -> Code:
     """Return Megatron-LM's arguments for the schedule."""
-    setting = result.own.setting
+    setting = result.chosen.setting
     p, m, v = setting.pipeline_parallel, setting.num_microbatches, setting.num_chunks
-    text = megatron_arguments(result.own.name, p, v, result.group, result.layout)
-    if result.own.name == "interleaved" and m < p:
+    text = megatron_arguments(result.chosen.name, p, v, result.group, result.layout)
+    if result.chosen.name == "interleaved" and m < p:
         text = "# Megatron-LM interleaves only with at least as many micro-batches as stages."
     return Code(
         title="This schedule as arguments of Megatron-LM (Core 0.19)",
         language="sh",
-        text=text or f"# Megatron-LM has no {result.own.title}; it has 1F1B and interleaved 1F1B.",
+        text=text
+        or f"# Megatron-LM has no {result.chosen.title}; it has 1F1B and interleaved 1F1B.",
     )
 
 

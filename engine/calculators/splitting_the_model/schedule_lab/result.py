@@ -292,7 +292,7 @@ class Result:
     Attributes:
         case: what was to be played.
         run: the step of the reader's schedule.
-        own: its figures.
+        chosen: its figures.
         others: those of every schedule, or why there are none.
         titles: of every schedule.
         shown: those whose bubble is drawn over their memory.
@@ -314,7 +314,7 @@ class Result:
 
     case: ScheduleCase
     run: PipelineRun
-    own: ScheduleResult
+    chosen: ScheduleResult
     others: dict[str, ScheduleResult | str]
     titles: Mapping[str, str]
     shown: tuple[ScheduleResult, ...]
@@ -428,7 +428,7 @@ def search(inputs: Inputs) -> Slices[Result]:
     return Result(
         case=case,
         run=run,
-        own=chosen,
+        chosen=chosen,
         others=others,
         titles=schedule_titles(),
         shown=shown,

@@ -56,7 +56,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "text": Code(
             title="Your constants, for any field that asks for them",
             language="text",
-            text=format_constants(result.own) if result.own else "nothing to carry",
+            text=format_constants(result.constants) if result.constants else "nothing to carry",
         ),
     }
 
@@ -69,7 +69,7 @@ _SECOND = ("products, 8 bits", "attention backward", "between nodes")
 
 def points(result: Result) -> Lines:
     """Return each measured time against the formula with the fitted constants."""
-    measured_points = result.found.points
+    measured_points = result.calibration.points
     kinds = dict.fromkeys(point.kind for point in measured_points)
     series = tuple(
         Series(
@@ -117,7 +117,7 @@ def _around_one(ratios: Sequence[float]) -> Axis:
 def _of_kind(kind: str, result: Result) -> list[CalibrationPoint]:
     """Return the points of a kind by time."""
     return sorted(
-        (point for point in result.found.points if point.kind == kind),
+        (point for point in result.calibration.points if point.kind == kind),
         key=lambda point: point.measured,
     )
 
@@ -159,7 +159,7 @@ def verdict(result: Result) -> Badge:
             "compared. If it is one of them, choose it under Machines.",
             color="muted",
         )
-    if result.own is None:
+    if result.constants is None:
         return Badge(
             text="Too few measurements",
             sentence="A constant needs at least two timed products, copies or attentions, or a "
@@ -167,7 +167,7 @@ def verdict(result: Result) -> Badge:
             color="communication",
         )
     numbers = {
-        "n": (len(result.own.measured), COUNT),
+        "n": (len(result.constants.measured), COUNT),
         "all": (len(NAMES), COUNT),
         "off": (abs(result.step_time / result.ours - 1), SHARE),
     }
@@ -192,15 +192,15 @@ def comparison(result: Result) -> Table:
     """Return each constant: measured, the catalog's, and the datasheet."""
     gpu = result.run.cluster.gpu
     table = gpu_constants(gpu, None)
-    measured = dict(result.own.measured) if result.own else {}
+    measured = dict(result.constants.measured) if result.constants else {}
     rows: list[tuple[Cell, ...]] = []
     for name in NAMES:
         measurement = measured.get(name)
         ours = getattr(table, name)
         rows.append((_LABELS[name][0], *_row(name, measurement, ours, result)))
-    if result.own and result.own.paced:
-        bits, _, software = result.own.paced.partition(".")
-        pace = say("{p}", p=(result.own.pace, RATIO))
+    if result.constants and result.constants.paced:
+        bits, _, software = result.constants.paced.partition(".")
+        pace = say("{p}", p=(result.constants.pace, RATIO))
         rows.append((f"Pace of {software} in {bits} bits", pace, "", "1×", "", "none"))
     return Table(
         title="Your constants beside ours",
@@ -248,7 +248,7 @@ def _peak(gpu: Gpu, precision: str) -> Text:
 def shares(result: Result) -> Bars:
     """Return reached shares of the datasheet figures: yours with its error, and ours."""
     table = gpu_constants(result.run.cluster.gpu, None)
-    measured = dict(result.own.measured) if result.own else {}
+    measured = dict(result.constants.measured) if result.constants else {}
     bars: list[Bar] = []
     for name in NAMES:
         if name == "fill":
@@ -309,9 +309,9 @@ _WITHOUT_GPU = ("import_job", "parallel_map")
 
 def constant_links(result: Result) -> Table:
     """Return links that open other pages with the constants, or store them for all."""
-    if result.own is None:
+    if result.constants is None:
         return Table(title="", columns=(), rows=())
-    text, gpu = quote(format_constants(result.own), safe=",:"), result.own.gpu
+    text, gpu = quote(format_constants(result.constants), safe=",:"), result.constants.gpu
     job = f"job.gpu={gpu}&job.machine={result.machine}&job.own_constants={text}"
     rows: list[tuple[Cell, ...]] = []
     for index, (name, (title, page)) in enumerate(_PLACES.items()):

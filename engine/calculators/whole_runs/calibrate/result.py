@@ -220,16 +220,16 @@ class Result:
     Attributes:
         machine: key of `NODES`; empty where neither text nor reader names one.
         run, evidence: the job, with the measured constants if there are any, and what is known.
-        own: the constants; None where nothing could be fitted.
-        found: the fits.
+        constants: the constants; None where nothing could be fitted.
+        calibration: the fits.
         logged: a logged step, and what it is of the catalog's prediction.
     """
 
     machine: str
     run: Run
     evidence: Evidence
-    own: OwnConstants | None
-    found: Calibration
+    constants: OwnConstants | None
+    calibration: Calibration
     unread: Count
     logged: tuple[Seconds, float] | None
     step_time: Annotated[
@@ -310,8 +310,8 @@ def solve(inputs: Inputs) -> Result:
         machine=machine,
         run=mine,
         evidence=evidence(mine),
-        own=constants,
-        found=calibration,
+        constants=constants,
+        calibration=calibration,
         unread=timings.unread,
         logged=logged_step(text, run),
         step_time=step,

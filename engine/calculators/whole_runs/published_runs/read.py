@@ -51,18 +51,18 @@ class Published:
         name: of the model.
         family: the type of GPU.
         inputs: the inputs of `estimate_run` that give this run.
-        found: what was measured, and what is predicted.
+        prediction: what was measured, and what is predicted.
     """
 
     name: str
     family: str
     inputs: Inputs
-    found: PredictedRun
+    prediction: PredictedRun
 
     @cached_property
     def case(self) -> PublishedRun:
         """The run with its measurements."""
-        return self.found.case
+        return self.prediction.case
 
     @cached_property
     def key(self) -> str:
@@ -87,17 +87,17 @@ class Published:
     @cached_property
     def predicted(self) -> Seconds:
         """Of a step."""
-        return self.found.time
+        return self.prediction.time
 
     @cached_property
     def error(self) -> Ratio:
         """Predicted over measured, minus 1."""
-        return self.found.error
+        return self.prediction.error
 
     @cached_property
     def memory(self) -> tuple[Bytes, ...]:
         """Measured and predicted peak; empty where none was published."""
-        measured, predicted = self.case.held, self.found.memory
+        measured, predicted = self.case.held, self.prediction.memory
         return () if measured is None or predicted is None else (measured, predicted)
 
     @cached_property
@@ -119,7 +119,7 @@ def published() -> tuple[Published, ...]:
             name=_name(prediction.case),
             family=_family(prediction.case.run.cluster.gpu.name),
             inputs=inputs_of(prediction.case.run),
-            found=prediction,
+            prediction=prediction,
         )
         for prediction in predictions()
     )
@@ -384,14 +384,14 @@ class Against:
 
     Attributes:
         standing: its rank, and the best plan.
-        run, own: it.
+        run, published: it.
         best, rival: the best plan.
         why: what speaks against it.
     """
 
     standing: PlanRank
     run: Run
-    own: Candidate
+    published: Candidate
     best: Run
     rival: Candidate
     why: Reason
@@ -405,7 +405,7 @@ def compare_plans(row: Published) -> Against:
     return Against(
         standing=rank,
         run=run,
-        own=run_candidate(run),
+        published=run_candidate(run),
         best=best,
         rival=rival,
         why=why_not(with_room_for(job_of_run(run), run), run, rival),
@@ -429,10 +429,10 @@ def verdict(comparison: Lazy[Against] | None) -> Badge:
     if rank > 1:
         named += f" The planner's best, {{best_step}}: {plan_name(best.plan, best.training)}."
         numbers["best_step"] = (plans.rival.step, SECONDS)
-    if not plans.own.fit.runs:
+    if not plans.published.fit.runs:
         named += " By our memory model it needs {beyond} more than a GPU has. It ran, so its "
         named += "rivals may need as much."
-        numbers["beyond"] = (plans.own.fit.least - plans.own.fit.device, BYTES)
+        numbers["beyond"] = (plans.published.fit.least - plans.published.fit.device, BYTES)
     return Badge(
         text=render_text(say("Rank {n}", n=(float(rank), COUNT))),
         sentence=Sentence(named, numbers),

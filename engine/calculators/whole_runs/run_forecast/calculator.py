@@ -99,7 +99,7 @@ def solve(inputs: Inputs) -> Result:
         published=job.gpu_time,
         published_wall=job.wall,
         fit=run_fit(run),
-        found=forecast,
+        forecast=forecast,
         evidence=evidence(run),
         curve=_curve(inputs),
     )
@@ -172,7 +172,7 @@ _PARTS = (
 
 def waterfall(present: Presenter, result: Result) -> Bars:
     """Return the run's time, grown part by part, and its range."""
-    parts = result.found.parts
+    parts = result.forecast.parts
     so_far = parts.ideal
     peak = Segment(key="peak", label="at the peak", value=so_far, color="compute")
     bars = [Bar(key="ideal", label="At the peak of the GPUs", segments=(peak,))]
@@ -255,7 +255,7 @@ def _limits(result: Result) -> Text:
 
 def forecast_formulas(present: Presenter, result: Result) -> Table:
     """Return the forecasts of four formulas, the simplest first."""
-    parts = result.found.parts
+    parts = result.forecast.parts
     compute = parts.ideal + parts.kernels
     rows = (
         ("operations / peak", parts.ideal),
@@ -342,10 +342,10 @@ def views(inputs: Inputs, result: Result) -> Views:
         "work_time": value_with_range(present, "work_time", result.evidence, assumes=(STEP,)),
         **present.values("ideal", "ideal_share", "mtbf", "slow_gpu"),
         "goodput": present.value("goodput", receipt=NO_FAILURE_RECEIPT if ends else NO_END_RECEIPT)
-        if result.found.run.short or not ends
+        if result.forecast.run.short or not ends
         else present.value(
             "goodput",
-            symbols=goodput_symbols(inputs.interval, inputs.checkpoint, result.found.run.steps),
+            symbols=goodput_symbols(inputs.interval, inputs.checkpoint, result.forecast.run.steps),
         ),
         "challenge": partial(_challenge, inputs, result),
     }
@@ -377,7 +377,7 @@ def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
             "Something fails every {mtbf}, before the next checkpoint is reached."
         )
         return Badge(text="Never done", sentence=sentence)
-    beyond = "".join(f" {remark}" for remark in result.found.spread.beyond)
+    beyond = "".join(f" {remark}" for remark in result.forecast.spread.beyond)
     return Badge(
         text="Ideal over real",
         sentence=present.say(

@@ -154,7 +154,7 @@ class Result:
     published: GpuTime
     published_wall: Seconds
     fit: MemoryFit
-    found: Forecast
+    forecast: Forecast
     evidence: Evidence
     curve: Curve
 

@@ -68,7 +68,7 @@ RUNS = {"forecast_time": terms, "run_time": steps_alone}
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views: the header, the ruler, the layers, and each tab."""
     present, job = Presenter(result, inputs, equations=EQUATIONS), result.job
-    estimated, placed = job.found, events(result)
+    estimated, placed = job.estimate, events(result)
     values = run_views.estimate_values(estimated)
     return {
         **_header(present, values, result),
@@ -154,7 +154,7 @@ def published_table(present: Presenter, result: Result) -> Table:
                 "MFU",
                 say("{m}", m=(known.mfu, SHARE)),
                 present.say("{mfu}"),
-                range_text(result.job.found.evidence),
+                range_text(result.job.estimate.evidence),
             ),
             (
                 "The run",
@@ -209,7 +209,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 text=say("at most {c} per billion tokens", c=(price / 4, MONEY)),
                 met=result.cost_of_tokens <= price / 4,
             ),
-            Condition(text="it fits", met=job.found.fit.verdict == "fits"),
+            Condition(text="it fits", met=job.estimate.fit.verdict == "fits"),
             Condition(
                 text="the same model, GPUs, ports, batch, sequences and price",
                 met=not job.changes
@@ -270,7 +270,7 @@ def layers(present: Presenter, job: Job) -> tuple[Layer, ...]:
             metric="share of the time in which the matrix units are busy; clocks",
             healthy=present.say(
                 "about {h} of the time at full clocks, the HFU of this job",
-                h=(job.found.hfu, SHARE),
+                h=(job.estimate.hfu, SHARE),
             ),
             relation="The slowest of all GPUs sets the step.",
         ),
@@ -296,7 +296,7 @@ def layers(present: Presenter, job: Job) -> tuple[Layer, ...]:
             tool="the log of the run",
             metric="MFU, tokens per second, goodput",
             healthy=present.say(
-                "MFU near {m}, and the same in every hour", m=(job.found.mfu, SHARE)
+                "MFU near {m}, and the same in every hour", m=(job.estimate.mfu, SHARE)
             ),
             relation="A step that is a tenth shorter ends the run a tenth earlier.",
         ),
@@ -421,7 +421,7 @@ def timeline(result: Result) -> Slices[Timeline]:
 
 def profiling_table(job: Job) -> Table:
     """Return the parts of the step, their place in a trace, and the tool."""
-    parts = job.found.estimate["time"]
+    parts = job.estimate.estimate["time"]
     ordered = sorted((key for key in _SEEN if parts[key] > 0), key=lambda key: -float(parts[key]))
     rows: list[tuple[Cell, ...]] = [
         (

@@ -369,7 +369,7 @@ class Job:
     Attributes:
         run: model, cluster, plan and training.
         changes: what had to change for the plan to be possible.
-        found: its estimate.
+        estimate: its estimate.
         step: its parts.
         rank: rates of a GPU.
         levers: what each change would give.
@@ -381,7 +381,7 @@ class Job:
 
     run: Run
     changes: tuple[Text, ...]
-    found: RunEstimate
+    estimate: RunEstimate
     step: StepTime
     rank: RankRates
     levers: Levers
@@ -393,7 +393,7 @@ class Job:
     @property
     def runs(self) -> bool:
         """Whether its fullest GPU holds the job; otherwise it has no rate and no price."""
-        return self.found.fit.runs
+        return self.estimate.fit.runs
 
     @property
     def uneven(self) -> bool:
@@ -420,7 +420,7 @@ def _job(inputs: JobInputs) -> Job:
     return Job(
         run=run,
         changes=levers.changes,
-        found=run_estimate(run),
+        estimate=run_estimate(run),
         step=step,
         rank=rank_rates(run.cluster, training),
         levers=levers,

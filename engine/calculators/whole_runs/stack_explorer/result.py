@@ -201,7 +201,7 @@ def solve(inputs: Inputs) -> Result:
         ruler=decades(inputs.ruler_from, inputs.ruler_to),
         played=SlicedRun(play_stage(inputs, run)),
         start_price=job(start()).cost(start().price),
-        mfu=own_job.found.mfu,
+        mfu=own_job.estimate.mfu,
         run_time=times["run"],
         forecast_time=job_run(terms(inputs)).wall,
         published=find_publication(

@@ -212,7 +212,7 @@ def test_the_curve_of_a_pasted_table_comes_from_sizes_and_times():
     result = solve(Inputs())
     factor = 2 * (result.ranks - 1) / result.ranks  # of an all-reduce
     measured = next(one for one in calculator.curve(result).series if one.key == "measured")
-    rows = [one.row for one in result.found.rows]
+    rows = [one.row for one in result.check.rows]
     assert list(measured.y) == pytest.approx([factor * row.size / row.time for row in rows])
 
 

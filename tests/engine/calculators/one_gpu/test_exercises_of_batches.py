@@ -118,7 +118,7 @@ def mean_of_means(texts):
 
     Of each text its mean gradient is known: eight times its part of the step of eight.
     """
-    gradients = [[8 * one for one in part.gradient] for part in means("8").found.parts]
+    gradients = [[8 * one for one in part.gradient] for part in means("8").step.parts]
     weights, right = [0.0] * 8, [own / sum(TOKENS) for own in TOKENS]
     for group in texts:
         of_group = sum(TOKENS[at] for at in group)
@@ -135,14 +135,14 @@ def mean_of_means(texts):
 
 
 def test_one_text_at_a_time_the_mean_of_means_is_off_by_four_fifths():
-    assert [part.tokens for part in means("8").found.parts] == list(TOKENS)
+    assert [part.tokens for part in means("8").step.parts] == list(TOKENS)
     assert means("8").off == close(mean_of_means([(at,) for at in range(8)]))
     assert means("8").off == close(0.826)
 
 
 def test_a_token_of_a_text_with_one_token_weighs_as_much_as_nine_of_the_longest():
     found = means("8")
-    weight = {part.tokens: part.weight for part in found.found.parts}
+    weight = {part.tokens: part.weight for part in found.step.parts}
     assert weight[1] == close(1 / 8)
     assert weight[9] == close(1 / 8 / 9)
     assert found.heaviest == close(9)

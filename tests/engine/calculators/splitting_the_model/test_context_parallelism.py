@@ -154,7 +154,7 @@ def test_documents_unbalance_a_zig_zag_and_not_stripes():
 @each("cut", ["contiguous", "zigzag"])
 def test_a_cut_sequence_trains_as_a_whole_one(ranks, cut):
     found = solved(STEPS, ranks=ranks, cut=cut)
-    assert found.found.off <= 1e-12
+    assert found.record.off <= 1e-12
     assert found.keys == found.by_formula
 
 

@@ -85,7 +85,7 @@ def values_of(query):
 
 def test_the_sample_is_fitted_and_its_step_is_that_of_its_constants():
     result, _ = solved()
-    fitted = {name: one.value for name, one in result.own.measured}
+    fitted = {name: one.value for name, one in result.constants.measured}
     assert fitted["network"] == pytest.approx(KNOWN_CONSTANTS.network, rel=0.02)
     assert result.step_time > result.ours
     assert result.width < 1
@@ -94,7 +94,7 @@ def test_the_sample_is_fitted_and_its_step_is_that_of_its_constants():
 def test_one_h100_gives_what_training_runs_gave():
     """Nothing of the catalog was fitted to this GPU; one GPU has no links to measure."""
     result, _ = solved(measured=sample("h100"))
-    fitted = {name: one.value for name, one in result.own.measured}
+    fitted = {name: one.value for name, one in result.constants.measured}
     assert result.machine == "dgx-h100"
     assert set(fitted) == set(NAMES) - {"scale_up", "network"}
     for name, value in fitted.items():
@@ -107,7 +107,7 @@ def test_one_h100_gives_what_training_runs_gave():
 
 def test_machines_that_nothing_names_are_not_guessed():
     result, views = solved(measured=sample("cpu"))
-    assert (result.machine, result.own) == ("", None)
+    assert (result.machine, result.constants) == ("", None)
     assert result.step_time == result.ours
     assert views["verdict"].text == "No machine of the catalog"
     assert result.product > 1e9
@@ -116,16 +116,16 @@ def test_machines_that_nothing_names_are_not_guessed():
 def test_a_log_moves_the_prediction_by_a_part_of_its_deviation():
     preset = load("calibrate").presets["nccl-tests and a log: Llama 3 70B on 64 H100"]
     result, _ = solved(**preset)
-    assert result.own.paced == "16.megatron"
-    assert result.logged[1] < result.own.pace < 1
+    assert result.constants.paced == "16.megatron"
+    assert result.logged[1] < result.constants.pace < 1
 
 
 def test_a_log_alone_is_enough():
     preset = dict(load("calibrate").presets["nccl-tests and a log: Llama 3 70B on 64 H100"])
     log = preset["measured"][preset["measured"].index(" [2026") :]
     result, _ = solved(**preset | {"measured": log, "machine": "dgx-h100"})
-    assert result.own.measured == ()
-    assert result.own.pace < 1
+    assert result.constants.measured == ()
+    assert result.constants.pace < 1
 
 
 def told(**values):
@@ -151,9 +151,9 @@ def test_what_a_text_measures_is_no_missing_reading():
 
 def test_the_text_at_the_end_is_what_was_fitted():
     result, views = solved()
-    assert parse_constants(views["text"].text).gpu == result.own.gpu
+    assert parse_constants(views["text"].text).gpu == result.constants.gpu
     assert dict(parse_constants(views["text"].text).measured)["matmul"].value == pytest.approx(
-        dict(result.own.measured)["matmul"].value, rel=1e-3
+        dict(result.constants.measured)["matmul"].value, rel=1e-3
     )
 
 

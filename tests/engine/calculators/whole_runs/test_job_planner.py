@@ -135,8 +135,8 @@ JOBS = {
 def test_the_process_of_no_plan_exceeds_its_gpu(name):
     found = solved(**JOBS[name])
     assert found.best is not None
-    assert found.found.best
-    for candidate in found.found.best:
+    assert found.search.best
+    for candidate in found.search.best:
         assert candidate.memory.total <= found.job.cluster.gpu.memory
     # Nothing leaves a twentieth of two GPUs free beside 70B frozen parameters.
     assert found.best.fit.verdict == ("tight" if name.startswith("LoRA") else "fits")

@@ -62,7 +62,7 @@ def test_a_billion_tokens_cost_what_the_gpus_of_their_time_do():
 
 
 def test_the_step_is_the_one_of_the_estimate():
-    assert times(PLAIN)["step"] == job(PLAIN).found.step_time
+    assert times(PLAIN)["step"] == job(PLAIN).estimate.step_time
 
 
 def test_half_as_many_gpus_fail_half_as_often():

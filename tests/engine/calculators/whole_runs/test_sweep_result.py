@@ -56,7 +56,9 @@ def test_a_row_opens_the_planner_with_its_job_and_its_plan():
     )
     found = planner.solve(inputs)
     assert found.why.verdict in ("best", "tied")
-    assert plan_name(found.own.plan, found.own.training).startswith(job.plan.partition(" × CP")[0])
+    assert plan_name(found.reader_run.plan, found.reader_run.training).startswith(
+        job.plan.partition(" × CP")[0]
+    )
 
 
 def test_a_job_that_the_planner_has_no_input_for_does_not_open():

@@ -81,7 +81,7 @@ def test_sockets_on_a_machine_with_efa_name_the_plug_in():
 
 def test_two_racks_are_two_domains():
     solved = solve(Inputs(log=table("NVIDIA GB200", 170.0, ranks=144, per_host=4)))
-    assert (solved.found.setting.hosts, solved.nodes) == (36, 2)
+    assert (solved.check.setting.hosts, solved.nodes) == (36, 2)
     # One GPU of each host: 36 hosts are in two racks as well.
     solved = solve(Inputs(log=table("NVIDIA GB200", 40.0, ranks=36, per_host=1)))
     assert solved.nodes == 2
@@ -167,7 +167,7 @@ def test_both_variables_of_a_command_are_named():
 
 def test_a_suspect_is_faster_than_what_was_measured():
     for bus in (116.0, 300.0, 60.0):
-        found = solve(Inputs(log=table("NVIDIA H100 80GB HBM3", bus))).found
+        found = solve(Inputs(log=table("NVIDIA H100 80GB HBM3", bus))).check
         assert all(own.bandwidth > 0.85 * bus * GB for own in found.alike)
 
 
@@ -193,7 +193,7 @@ def test_a_host_with_a_blank_in_its_name_is_read():
 
 def test_an_all_reduce_of_two_is_no_broadcast():
     text = table("NVIDIA H100 PCIe", 24.0, ranks=2).partition("\n")[2]
-    assert solve(Inputs(log=text)).found.setting.operation == "all_reduce"
+    assert solve(Inputs(log=text)).check.setting.operation == "all_reduce"
 
 
 def test_two_tables_of_two_groups_get_no_verdict():
@@ -252,11 +252,11 @@ def test_amazons_plug_in_names_the_machine():
     # As of aws-ofi-nccl 1.1 and 1.11 (its issues 64, 65 and 715).
     old = "ip-1:1:1 [0] NCCL INFO NET/OFI Running on P4d platform, Setting NCCL_TOPO_FILE\n"
     new = "ip-1:1:1 [0] NCCL INFO NET/OFI Running on p5.48xlarge platform, Setting NCCL_TOPO_FILE\n"
-    assert solve(Inputs(log=old)).found.setting.machine == "p4d"
-    assert solve(Inputs(log=new)).found.setting.machine == "p5"
+    assert solve(Inputs(log=old)).check.setting.machine == "p4d"
+    assert solve(Inputs(log=new)).check.setting.machine == "p5"
     log = new + table("NVIDIA H100 80GB HBM3", 480.0, ranks=16)
-    assert solve(Inputs(log=log)).found.setting.machine == "p5"
-    assert solve(Inputs(log=log, machine="dgx-h100")).found.setting.machine == "dgx-h100"
+    assert solve(Inputs(log=log)).check.setting.machine == "p5"
+    assert solve(Inputs(log=log, machine="dgx-h100")).check.setting.machine == "dgx-h100"
 
 
 def test_a_p4d_without_gpudirect_expects_what_a_p4d_reaches():
@@ -271,7 +271,7 @@ def test_a_p4d_without_gpudirect_expects_what_a_p4d_reaches():
     assert title == "Faults in the log"
     assert "GPUDirect RDMA carries 0 of the 1 channels" in sentence
     assert "ports" not in sentence
-    assert solve(Inputs(log=log)).found.plateau < 100 * GB
+    assert solve(Inputs(log=log)).check.plateau < 100 * GB
 
 
 def test_wrong_values_of_the_test_in_place_count():
