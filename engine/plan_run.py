@@ -18,6 +18,7 @@ from engine.form.planner.best_plan_text import (
     gain_text,
     limit_text,
     others_text,
+    published_text,
     ties_text,
 )
 from engine.form.planner.plan_text import plan_name, reason_text
@@ -31,6 +32,7 @@ from engine.simulate.memory.allocator import reported_bytes
 from engine.simulate.planner.evaluate import Candidate, candidate_run
 from engine.simulate.planner.kinds import ListedPlan, listed_plans
 from engine.simulate.planner.moves import JobChange, StepLimit, find_job_changes, largest_overhead
+from engine.simulate.planner.published import PublishedPlan, published_beside
 from engine.simulate.planner.search import SearchResult, fastest_plans, ordered_shapes
 from engine.simulate.planner.ties import Tie, find_ties
 from engine.simulate.planner.why import Reason, why_not
@@ -169,6 +171,10 @@ def answer_json(request: PlanRequest, answer: Answer) -> dict[str, Any]:
             {"change": MOVES[candidate.key], "gain": candidate.gain, "per_gpu": candidate.per_gpu}
             for candidate in changes
         ]
+    if search.best:
+        answer_data["published"] = [
+            _published_json(request, plan) for plan in published_beside(request.job, search.best[0])
+        ]
     if why:
         answer_data["why"] = {"verdict": why.verdict, "reason": render_text(reason_text(why))}
     return answer_data
@@ -183,6 +189,13 @@ def _listed(request: PlanRequest, answer: Answer) -> tuple[ListedPlan, ...]:
 def _listed_json(request: PlanRequest, plan: ListedPlan) -> dict[str, Any]:
     also = {name: list(values) for name, values in plan.others.items() if values}
     return _plan_json(request, plan.candidate) | {"tied": plan.tied, "also_with": also}
+
+
+def _published_json(request: PlanRequest, plan: PublishedPlan) -> dict[str, Any]:
+    gpu, count = plan.machine
+    said = {"source": plan.recipe.source, "gpu": gpu, "gpus": count}
+    compared = {"slower": plan.slower, "more_memory": plan.more}
+    return said | compared | {"plan": _plan_json(request, plan.candidate)}
 
 
 def _plan_json(request: PlanRequest, candidate: Candidate) -> dict[str, Any]:
@@ -255,6 +268,9 @@ def _answer_lines(request: PlanRequest, answer: Answer) -> Iterator[str]:
     if ties and limits:
         yield ""
         yield render_text(ties_text(ties))
+        for beside in published_beside(request.job, search.best[0]):
+            name = plan_name(beside.candidate.plan, beside.candidate.training)
+            yield f"{render_text(published_text(beside))} {name} [{beside.recipe.source}]."
         yield render_text(limit_text(limits))
         yield from (
             f"  {MOVES[m.key]}: {render_text(gain_text(m.gain, m.per_gpu))}" for m in changes

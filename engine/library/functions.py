@@ -106,6 +106,7 @@ def plan(source: Document | Path) -> Plans:
         tied=tied["kinds"] if tied else 0,
         simplest=_planned(document, tied["simplest"]) if tied else None,
         reason=answer["why"]["reason"] if "why" in answer else "",
+        published=tuple(answer.get("published", ())),
     )
 
 

@@ -181,6 +181,8 @@ class Plans:
         simplest: the simplest plan of those kinds: the fewest kinds of parallelism, then the
             fewest virtual stages, then the least recomputation.
         reason: why a plan that the request names is not the best; empty without one.
+        published: published plans of the model on this job: `source`, the machine it was published
+            for, its step over that of the fastest, the bytes of its process beyond, and the plan.
     """
 
     plans: tuple[PlannedRun, ...]
@@ -188,6 +190,7 @@ class Plans:
     tied: Count = 0
     simplest: PlannedRun | None = None
     reason: str = ""
+    published: tuple[Mapping[str, Any], ...] = ()
 
     def _repr_html_(self) -> str:
         from engine.library.display import plans_html

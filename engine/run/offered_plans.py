@@ -27,6 +27,8 @@ def offered_plans(model: Model, cluster: Cluster, training: Training) -> Mapping
         offered |= {"frameworks": ("xla",), "recipes": False}
     elif training.nf4_weights:
         offered |= {"frameworks": ("fsdp",), "recipes": False, **dict.fromkeys(_WHOLE, (1,))}
+    if training.lora_rank:
+        offered["recipes"] = False  # published plans train all parameters
     return offered
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from engine.catalog.constants import KEPT_FREE
 from engine.catalog.models import MODELS, Model
-from engine.catalog.published_recipes import published_recipes
+from engine.catalog.published_recipes import Recipe, published_recipes
 from engine.core.units import Count, Share
+from engine.run.limits import indivisible_sizes
 from engine.run.parallelism import (
     V_SHAPED,
     Cluster,
@@ -112,7 +113,7 @@ def offered_choices(model: Model, sequence_length: Count) -> Mapping[str, Any]:
     that any published run of a mixture has, held none that is faster by 1.5 %.
     """
     if not model.num_experts:
-        return {"largest_micro_batch": _LARGEST_MICRO_BATCH}
+        return {"largest_micro_batch": _LARGEST_MICRO_BATCH, "recipes": True}
     contexts = max(2, sequence_length // _TOKENS_OF_A_RANK)
     return {
         "largest_micro_batch": _LARGEST_OF_MIXTURES,
@@ -248,37 +249,61 @@ def _with_stages(plan: Plan, sizes: tuple[Count, ...]) -> tuple[Plan, ...]:
 
 
 def recipe_plans(job: PlanningJob) -> Iterator[tuple[Plan, Training]]:
-    """Yield the published plans of the model that the job's GPUs, batch and software can run."""
-    if not (job.recipes and "megatron" in job.frameworks):
+    """Yield the published plans of the model that are among the choices of a job."""
+    if not job.recipes:
         return
+    for _, plan, training in published_plans(job):
+        names = job.schedules or SCHEDULES[training.framework]
+        allowed = plan.pipeline_parallel == 1 or training.schedule in names
+        if allowed and training.framework in job.frameworks:
+            yield plan, training
+
+
+def published_plans(job: PlanningJob) -> Iterator[tuple[Recipe, Plan, Training]]:
+    """Yield the published plans of the model that the job's GPUs and batch can run.
+
+    With as many replicas as there are GPUs for, and in each precision of the job.
+    """
     for recipe in published_recipes():
-        if MODELS[recipe.model] != job.model:
+        if model_shape(MODELS[recipe.model]) != model_shape(job.model):
             continue
         plan = Plan(
             world_size=job.world_size,
             tensor_parallel=recipe.tensor,
             pipeline_parallel=recipe.pipeline,
             virtual_pipeline=recipe.virtual,
+            context_parallel=recipe.context,
             expert_parallel=recipe.expert,
+            expert_tensor_parallel=recipe.expert_tensor,
             sequence_parallel=recipe.tensor > 1,
-            zero_stage=1,
+            zero_stage=recipe.zero_stage,
+            shard_group=recipe.shard_group,
         )
         for precision in job.precisions:
             training = replace(
                 job.training,
-                framework="megatron",
+                framework=recipe.framework,  # type: ignore[arg-type]
                 precision=precision,
                 micro_batch_size=recipe.micro_batch,
-                recompute="modules" if recipe.repeated else "none",
+                recompute=recipe.recompute,  # type: ignore[arg-type]
                 recompute_modules=recipe.repeated,
-                schedule="interleaved" if recipe.virtual > 1 else "1f1b",
+                schedule=recipe.schedule,  # type: ignore[arg-type]
             )
-            allowed = job.schedules or SCHEDULES["megatron"]
-            if training.schedule in allowed and not problems(
-                job.model, job.cluster, plan, training
+            if not (
+                indivisible_sizes(job.model, plan, training)
+                or problems(job.model, job.cluster, plan, training)
             ):
-                cuts = _with_layer_cuts(job.model, plan, "megatron", (recipe.virtual,))
-                yield from ((cut, training) for cut in cuts)
+                cuts = _with_layer_cuts(job.model, plan, recipe.framework, (recipe.virtual,))
+                yield from ((recipe, cut, training) for cut in cuts)
+
+
+def model_shape(model: Model) -> tuple[object, ...]:
+    """Return what models have in common that one plan can train: layers, widths, experts."""
+    return (
+        *(model.num_layers, model.hidden_size, model.ffn_hidden_size, model.mix),
+        *(model.num_attention_heads, model.num_key_value_heads),
+        *(model.num_experts, model.experts_per_token, model.expert_ffn_hidden_size),
+    )
 
 
 def _with_pieces(model: Model, plan: Plan, training: Training) -> tuple[Plan, ...]:

@@ -49,6 +49,20 @@ def test_the_best_plans_are_told(monkeypatch, capsys):
     assert "tensor parallelism" in lines[-1]
 
 
+def test_published_plans_are_told_with_their_source(monkeypatch, capsys):
+    request = REQUEST | {"model": "llama-3-70b", "sequence_length": 8192}
+    assert run(request, monkeypatch) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (told,) = [line for line in lines if line.startswith("NVIDIA's recipe, NeMo 24.07 for 64 H100")]
+    assert " in its process" in told
+    assert told.endswith("[nemo_2407].")
+    assert run(request, monkeypatch, "--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    sources = {one["source"]: one for one in answer["published"]}
+    nemo = sources["nemo_2407"]
+    assert nemo["slower"] == nemo["plan"]["step_time"] / answer["plans"][0]["step_time"] >= 1
+
+
 def test_the_guide_shows_what_is_printed(monkeypatch, capsys):
     guides = Path(__file__).parents[2] / "content" / "guides"
     guide = (guides / "choosing-a-configuration.md").read_text("utf-8")

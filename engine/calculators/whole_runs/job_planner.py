@@ -14,6 +14,7 @@ from engine.form.job_planner.answer import Answer, answer
 from engine.form.job_planner.inputs import PRESETS as PRESETS
 from engine.form.job_planner.inputs import Inputs as Inputs
 from engine.form.job_planner.inputs import request_text
+from engine.form.planner.plan_table import published_table
 from engine.form.planner.plan_text import plan_name
 from engine.form.run.prediction_text import value_with_range
 from engine.form.short_job import Shape
@@ -71,6 +72,7 @@ def views(inputs: Inputs, result: Answer) -> Views:
         "memory": pictures.memory_badge(result),
         "limits": partial(pictures.limits_badge, result),
         "ties": partial(pictures.ties_badge, result),
+        "published": partial(published_table, result.published),
         "moves": partial(pictures.moves_table, result),
         "by_date": partial(pictures.date_badge, inputs, result),
         "by_budget": partial(pictures.budget_badge, inputs, result),

@@ -33,6 +33,7 @@ from engine.simulate.planner.moves import (
     find_job_changes,
     largest_overhead,
 )
+from engine.simulate.planner.published import PublishedPlan, published_beside
 from engine.simulate.planner.search import (
     SearchResult,
     price_job,
@@ -67,6 +68,7 @@ class Answer:
         run, evidence: the best plan's, and on what its step rests.
         limit: what of the best plan's step is no computation.
         tie: what ties with the best plan.
+        published: published plans of the model on this job.
         moves: what changes of the job would gain.
         sizes: the best plan on each of several numbers of GPUs.
         others: likewise, of the machine that is compared.
@@ -84,6 +86,7 @@ class Answer:
     evidence: Evidence | None
     limit: StepLimit | None
     tie: SlicedRun[Tie] | None
+    published: tuple[PublishedPlan, ...]
     moves: SlicedRun[tuple[JobChange, ...]] | None
     sizes: SlicedRun[tuple[SizedPlan, ...]]
     others: SlicedRun[tuple[SizedPlan, ...]] | None
@@ -161,6 +164,7 @@ def answer(inputs: Inputs) -> Slices[Answer]:
         evidence=evidence(run) if run else None,
         limit=largest_overhead(best) if best else None,
         tie=SlicedRun(find_ties(found.job, best, shapes)) if best else None,
+        published=published_beside(job, best) if best else (),
         moves=SlicedRun(find_job_changes(job, best)) if best else None,
         sizes=SlicedRun(best_by_gpus(job, inputs.tokens, asked, best)),
         others=_other_sizes(inputs) if best else None,

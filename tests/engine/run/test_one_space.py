@@ -1,22 +1,28 @@
 """Page and terminal search one space of plans, and published plans are in it."""
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
 from engine.catalog.models import MODELS
-from engine.catalog.published_recipes import published_recipes
+from engine.catalog.published_recipes_table import TEXT
 from engine.catalog.published_runs import published_rows
 from engine.form.job_planner.inputs import PRESETS, request_document
 from engine.form.job_planner.inputs import Inputs as ToolInputs
 from engine.form.planner.inputs import Inputs, job_of
 from engine.plan_run import answer_json, best_plans
+from engine.run.offered_plans import offered_plans
 from engine.run.plan_request import read_request
-from engine.run.plan_space import recipe_plans
+from engine.run.plan_space import SCHEDULES, PlanningJob, recipe_plans
 from engine.run.published import read_published_runs
 from engine.simulate.planner.evaluate import run_candidate
+from engine.simulate.planner.ranked import with_layer_cut, with_room_for
 from engine.simulate.planner.search import fastest_plans
 from engine.simulate.step.step_time import step_time
+from tests.each import each
+from tests.engine.catalog import write_published_recipes
+from tests.lanes import SAMPLED, in_short_lane
 
 PUBLISHED = read_published_runs(published_rows())[0]
 # The published runs of a mixture of the catalog, all steps of which are Megatron's.
@@ -70,34 +76,42 @@ def test_page_and_terminal_choose_the_same_plan(precision):
 
 
 def test_recipes_are_the_plans_of_the_published_rows():
-    known = {
-        (
-            recipe.model,
-            *(recipe.tensor, recipe.pipeline, recipe.virtual, recipe.expert, recipe.micro_batch),
-            recipe.repeated,
-        )
-        for recipe in published_recipes()
-    }
-    names = {model: name for name, model in MODELS.items()}
-    rows = {
-        (
-            names[one.run.model],
-            one.run.plan.tensor_parallel,
-            one.run.plan.pipeline_parallel,
-            one.run.plan.virtual_pipeline,
-            one.run.plan.expert_parallel,
-            one.run.training.micro_batch_size,
-            one.run.training.recompute_modules,
-        )
-        for one in RECIPES
-    }
-    assert known == rows
-    for one in RECIPES:
-        plan, training = one.run.plan, one.run.training
-        assert (training.framework, plan.zero_stage, plan.context_parallel) == ("megatron", 1, 1)
-        assert training.recompute == ("modules" if training.recompute_modules else "none")
-        assert (training.schedule == "interleaved") == (plan.virtual_pipeline > 1)
-        assert max(training.micro_batch_size, plan.expert_tensor_parallel) <= 8
+    assert write_published_recipes.text() == TEXT
+
+
+@cache
+def published_jobs():
+    """Every published run once (of twelve one in the short lane), with the job that it is of."""
+    found = {}
+    for one in PUBLISHED:
+        run = with_layer_cut(one.run)
+        if repr(run) not in found:
+            job = with_room_for(offered_job(run), run)
+            found[repr(run)] = pytest.param(run, job, id=one.row["row_id"])
+    return list(found.values())[:: SAMPLED if in_short_lane() else 1]
+
+
+def offered_job(run):
+    """Return the job of a run with what is offered unasked, in its software and precision."""
+    unset = {"micro_batch_size": 1, "recompute": "none", "recompute_modules": ()}
+    training = replace(run.training, **unset, schedule="1f1b")
+    chosen = {"frameworks": (run.training.framework,), "precisions": (run.training.precision,)}
+    if run.training.schedule not in SCHEDULES[run.training.framework]:
+        chosen["schedules"] = (*SCHEDULES[run.training.framework], run.training.schedule)
+    return PlanningJob(
+        model=run.model,
+        cluster=run.cluster,
+        world_size=run.plan.world_size,
+        training=training,
+        **{**offered_plans(run.model, run.cluster, training), **chosen},
+    )
+
+
+@each("run, job", published_jobs)
+def test_the_best_plan_loses_to_no_published_one(run, job):
+    """By the model's own word, with the memory that the published plan takes."""
+    own = run_candidate(run)
+    assert fastest_plans(job, 1).best[0].step <= own.step * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("row", ["mbridge-091", "mbridge-090", "mbridge-276"])

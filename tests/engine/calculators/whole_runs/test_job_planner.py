@@ -451,3 +451,36 @@ def test_a_model_of_twice_the_width_and_layers_has_eight_times_the_weights():
     assert (twice.num_layers, twice.hidden_size, twice.num_attention_heads) == (160, 16_384, 128)
     assert twice.head_size == 128
     assert matrix_parameters(twice) / matrix_parameters(model) == pytest.approx(8, rel=0.08)
+
+
+def test_published_plans_stand_beside_the_best():
+    """NVIDIA's recipe for DeepSeek-V3 on 256 B200 took 19.7 s."""
+    job = PRESETS["DeepSeek-V3 on 256 B200 in FP8"]
+    found = solved(**job)
+    (beside,) = found.published
+    assert (beside.recipe.source, beside.machine) == ("megatron_bridge", ("B200", 256))
+    assert beside.candidate.step == pytest.approx(19.7, rel=0.06)
+    assert beside.slower == beside.candidate.step / found.step >= 1
+    assert beside.more == beside.candidate.memory.total - found.held
+    row = view("published", **job).rows[0]
+    assert render_text(row[0]).startswith("NVIDIA's recipe, Megatron-Bridge for 256 B200")
+    assert " slower, 38." in render_text(row[0])
+    assert row[-1].keys == ("megatron_bridge",)
+
+
+def test_a_published_plan_that_does_not_fit_says_so():
+    table = view("published", **JOBS["8B on 8 A100 with 40 GB"])
+    said = [render_text(row[0]) for row in table.rows]
+    assert any("Megatron-Bridge" in one and "does not fit" in one for one in said)
+
+
+def test_adapters_and_unpublished_models_have_no_published_plans():
+    assert view("published", **JOBS["LoRA of 70B on two H100"]).rows == ()
+    assert view("published", **JOBS["33B on 64 MI300X"]).rows == ()
+
+
+def test_the_tool_lists_kinds_of_plans_and_what_ties():
+    badge, table = view("ties"), view("table")
+    assert "kinds of plans tie" in render_text(badge.sentence)
+    assert table.rows[0][2] == "the fastest"
+    assert len({row[4] for row in table.rows}) == len(table.rows) == 5
