@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from engine.core.inputs import ELEMENTS, Choice, Number, Scalar, Switch
 from engine.core.lazy import Lazy
@@ -56,61 +56,72 @@ from engine.simulate.data_parallel.fetched_step import (
     fetched_step,
 )
 
-# name -> lowest and highest value of its slider
-RANGES: Mapping[str, tuple[float, float]] = {
-    "prefetch": (MEGA, 5 * GIGA),
-    "live": (10 * MEGA, 10 * GIGA),
-    "reuse": (MEGA, 10 * GIGA),
-    "persistent": (1e3, 100 * MEGA),
-    "bucket": (MEGA, 4 * GIGA),
+
+class Setting(NamedTuple):
+    """A size in elements that DeepSpeed's configuration sets.
+
+    Attributes:
+        key: in the configuration.
+        low, high: of its slider.
+        shows: over its range, in its figure: exposed time, buffers or collectives.
+        tried: instead of the default, by the board.
+    """
+
+    key: str
+    words: str
+    default: float
+    low: float
+    high: float
+    shows: str
+    tried: float
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "live": Setting(
+        "stage3_max_live_parameters",
+        "No prefetch is started while this many elements are gathered.",
+        *(LIVE, 10 * MEGA, 10 * GIGA, "buffers", 1e8),
+    ),
+    "prefetch": Setting(
+        "stage3_prefetch_bucket_size",
+        "Elements that one prefetch gathers; each module starts one.",
+        *(PREFETCH, MEGA, 5 * GIGA, "exposed", 1e6),
+    ),
+    "bucket": Setting(
+        "reduce_bucket_size",
+        "Gradients that are reduced together.",
+        *(BUCKET, MEGA, 4 * GIGA, "exposed", 5e7),
+    ),
+    "reuse": Setting(
+        "stage3_max_reuse_distance",
+        "A tensor stays if it is used again before this many other elements are.",
+        *(REUSE, MEGA, 10 * GIGA, "buffers", 1e10),
+    ),
+    "persistent": Setting(
+        "stage3_param_persistence_threshold",
+        "Tensors up to this size are never divided.",
+        *(PERSISTENT, 1e3, 100 * MEGA, "calls", 2e7),
+    ),
 }
+DEFAULTS = {name: setting.default for name, setting in SETTINGS.items()}
 
 
-def _elements_field(name: str, label: str, words: str) -> Number:
-    low, high = RANGES[name]
-    return Number(label=label, unit=ELEMENTS, low=low, high=high, scale="log", help=words)
+def _elements_field(name: str) -> Number:
+    setting = SETTINGS[name]
+    label = setting.key.removeprefix("stage3_").removeprefix("param_")
+    low, high = setting.low, setting.high
+    return Number(label=label, unit=ELEMENTS, low=low, high=high, scale="log", help=setting.words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """The calculator's inputs; M is a million elements, and labels leave out "stage3_"."""
 
-    live: Annotated[
-        float,
-        _elements_field(
-            "live",
-            "max_live_parameters",
-            "No prefetch is started while this many elements are gathered.",
-        ),
-    ] = LIVE
-    prefetch: Annotated[
-        float,
-        _elements_field(
-            "prefetch",
-            "prefetch_bucket_size",
-            "Elements that one prefetch gathers; each module starts one.",
-        ),
-    ] = PREFETCH
-    bucket: Annotated[
-        float,
-        _elements_field("bucket", "reduce_bucket_size", "Gradients that are reduced together."),
-    ] = BUCKET
-    reuse: Annotated[
-        float,
-        _elements_field(
-            "reuse",
-            "max_reuse_distance",
-            "A tensor stays if it is used again before this many other elements are.",
-        ),
-    ] = REUSE
-    persistent: Annotated[
-        float,
-        _elements_field(
-            "persistent",
-            "persistence_threshold",
-            "Tensors up to this size are never divided.",
-        ),
-    ] = PERSISTENT
+    live: Annotated[float, _elements_field("live")] = LIVE
+    prefetch: Annotated[float, _elements_field("prefetch")] = PREFETCH
+    bucket: Annotated[float, _elements_field("bucket")] = BUCKET
+    reuse: Annotated[float, _elements_field("reuse")] = REUSE
+    persistent: Annotated[float, _elements_field("persistent")] = PERSISTENT
     overlap: Annotated[
         bool,
         Switch(label="overlap_comm", help="On by default for stage 3, off for stages 1 and 2."),
@@ -150,23 +161,6 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 }
 
 
-DEFAULTS = {
-    "prefetch": PREFETCH,
-    "live": LIVE,
-    "reuse": REUSE,
-    "persistent": PERSISTENT,
-    "bucket": BUCKET,
-}
-# What the figure of a setting shows: exposed time, buffers or collectives.
-CURVE_OUTPUTS = {
-    "live": "buffers",
-    "prefetch": "exposed",
-    "bucket": "exposed",
-    "reuse": "buffers",
-    "persistent": "calls",
-}
-# name -> value that the board tries instead of the default
-TRIED_VALUES = {"live": 1e8, "prefetch": 1e6, "bucket": 5e7, "reuse": 1e10, "persistent": 2e7}
 _POINTS = 9
 _ASSUMED: tuple[str, ...] = (
     "With every setting at its default, the step is that of the estimate: between nodes all "
@@ -207,8 +201,8 @@ class Result:
 
     Attributes:
         usual: the step with the defaults, overlap as the reader has it.
-        curves: setting -> what `CURVE_OUTPUTS` names over its range.
-        tried: with the defaults, with each value of `TRIED_VALUES`, without overlap.
+        curves: setting -> what `SETTINGS` says over its range.
+        tried: with the defaults, with each value tried in `SETTINGS`, without overlap.
     """
 
     step: FetchedStep
@@ -259,7 +253,7 @@ def solve(inputs: Inputs) -> Result:
     return Result(
         step=step,
         usual=Lazy(partial(_step, inputs, DEFAULTS)),
-        curves={name: SlicedRun(_curve(inputs, name)) for name in CURVE_OUTPUTS},
+        curves={name: SlicedRun(_curve(inputs, name)) for name in SETTINGS},
         tried=SlicedRun(_try_settings(inputs)),
         exposed=step.exposed,
         step_time=step.step,
@@ -278,7 +272,7 @@ def solve(inputs: Inputs) -> Result:
 
 def _curve(inputs: Inputs, name: str) -> Slices[Curve]:
     """Compute the curve of a setting over its range, the others fixed."""
-    low, high = RANGES[name]
+    low, high = SETTINGS[name].low, SETTINGS[name].high
     xs = tuple(low * (high / low) ** (i / (_POINTS - 1)) for i in range(_POINTS))
     ys = []
     for done, x in enumerate(xs, start=1):
@@ -291,11 +285,11 @@ def _curve(inputs: Inputs, name: str) -> Slices[Curve]:
 def _curve_value(inputs: Inputs, name: str, value: float) -> float:
     """Return the output of a setting's curve; only exposed time needs a simulated step."""
     changes: Mapping[str, Any] = {name: value}
-    if CURVE_OUTPUTS[name] == "exposed":
+    if SETTINGS[name].shows == "exposed":
         return _step(inputs, changes).exposed
     plan = fetch_plan(inputs.model, *_settings(replace(inputs, **changes)))
     return (
-        plan.buffers if CURVE_OUTPUTS[name] == "buffers" else float(plan.gathers + plan.reductions)
+        plan.buffers if SETTINGS[name].shows == "buffers" else float(plan.gathers + plan.reductions)
     )
 
 
@@ -303,9 +297,9 @@ def _try_settings(inputs: Inputs) -> Slices[tuple[FetchedStep, ...]]:
     """Simulate the job with each setting changed alone."""
     usual = {**DEFAULTS, "overlap": True, "gradients": "bf16"}
     steps = [_step(inputs, usual)]
-    for done, (name, value) in enumerate(TRIED_VALUES.items(), start=1):
-        yield step_progress(done, len(TRIED_VALUES), "Setting")
-        steps.append(_step(inputs, {**usual, name: value}))
+    for done, (name, setting) in enumerate(SETTINGS.items(), start=1):
+        yield step_progress(done, len(SETTINGS), "Setting")
+        steps.append(_step(inputs, {**usual, name: setting.tried}))
     return *steps, _step(inputs, {**usual, "overlap": False})
 
 
@@ -350,13 +344,6 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
     )
 
 
-KEYS = {
-    "live": "stage3_max_live_parameters",
-    "prefetch": "stage3_prefetch_bucket_size",
-    "bucket": "reduce_bucket_size",
-    "reuse": "stage3_max_reuse_distance",
-    "persistent": "stage3_param_persistence_threshold",
-}
 _AXES = {
     "exposed": ("exposed per step", SECONDS, "communication"),
     "buffers": ("buffers", BYTES, "buffers"),
@@ -366,34 +353,26 @@ _AXES = {
 
 def curve(name: str, inputs: Inputs, result: Result) -> Slices[Lines]:
     """Yield progress and return the chart of a setting over its range, the others fixed."""
-    output = CURVE_OUTPUTS[name]
-    title, quantity, color = _AXES[output]
-    low, high = RANGES[name]
-    points_of_curve = yield from result.curves[name].rest()
-    now, default, step = getattr(inputs, name), DEFAULTS[name], result.step
-    points = [
-        Point(
-            key="now",
-            label=say("{y}", y=(points_of_curve.now, quantity)),
-            x=now,
-            y=points_of_curve.now,
-        )
-    ]
+    setting = SETTINGS[name]
+    title, quantity, color = _AXES[setting.shows]
+    outputs = yield from result.curves[name].rest()
+    now, default, step = getattr(inputs, name), setting.default, result.step
+    points = [Point(key="now", label=say("{y}", y=(outputs.now, quantity)), x=now, y=outputs.now)]
     if now != default:
-        other = points_of_curve.default
+        other = outputs.default
         points.insert(0, Point(key="default", label="default", x=default, y=other, color="ink"))
     return Lines(
-        title=f"{KEYS[name]}: {title}",
-        x=Axis(label="elements", quantity=PARAMETERS, low=low, high=high, scale="log"),
+        title=f"{setting.key}: {title}",
+        x=Axis(
+            label="elements", quantity=PARAMETERS, low=setting.low, high=setting.high, scale="log"
+        ),
         y=Axis(
             label=title,
             quantity=quantity,
             low=0.0,
-            high=max(*points_of_curve.y, *(p.y for p in points)) * 1.15,
+            high=max(*outputs.y, *(p.y for p in points)) * 1.15,
         ),
-        series=(
-            Series(key=output, label=title, x=points_of_curve.x, y=points_of_curve.y, color=color),
-        ),
+        series=(Series(key=setting.shows, label=title, x=outputs.x, y=outputs.y, color=color),),
         points=tuple(points),
         handle=name,
         caption=say(
@@ -441,11 +420,10 @@ def settings_table(result: Result) -> Slices[Table]:
     """Yield progress and return the table of steps with each setting changed alone."""
     usual, *changed, last = yield from result.tried.rest()
     rows = [_row("all defaults", "", usual)]
-    for (name, value), step in zip(TRIED_VALUES.items(), changed, strict=True):
-        change = f"{DEFAULTS[name]:.0e} \N{RIGHTWARDS ARROW} {value:.0e}".replace(
-            "e+0", "e"
-        ).replace("e+", "e")
-        rows.append(_row(KEYS[name], change, step))
+    for setting, step in zip(SETTINGS.values(), changed, strict=True):
+        change = f"{setting.default:.0e} \N{RIGHTWARDS ARROW} {setting.tried:.0e}"
+        change = change.replace("e+0", "e").replace("e+", "e")
+        rows.append(_row(setting.key, change, step))
     rows.append(_row("overlap_comm", "true \N{RIGHTWARDS ARROW} false", last))
     return Table(
         title="One setting changed at a time",

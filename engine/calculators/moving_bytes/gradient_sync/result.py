@@ -37,8 +37,6 @@ from engine.simulate.data_parallel.sync_streams import (
     sync_step,
 )
 
-# The inputs of the gradient sync lab.
-
 ELEMENT = {"fp32": 4.0, "bf16": 2.0, "fp8": 1.0}
 ALGORITHMS = {
     "auto": "automatic (NCCL)",
@@ -47,7 +45,6 @@ ALGORITHMS = {
     "hierarchical": "hierarchical",
     "in_network": "in-network (NVLS, SHARP)",
 }
-
 SHARDING = {"none": "replicated (DDP)", "zero1": "ZeRO-1, gathered during the next forward"}
 
 
@@ -195,8 +192,6 @@ def job_of(inputs: Inputs) -> SyncJob:
         own_constants=inputs.own_constants,
     )
 
-
-# The gradient sync lab: single changes of its inputs, and the step after each.
 
 Change = Mapping[str, float | int | str | bool]
 LOWER = {"fp32": "bf16", "bf16": "fp8"}
