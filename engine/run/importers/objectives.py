@@ -17,6 +17,15 @@ _HEAD = "another head and loss; a language model's are shown"
 _REWARDS = f"{_FREE}; {_HEAD}"
 _REFERENCE = "a reference model beside the one that is trained"
 _TEACHER = "a teacher beside the model that is trained"
+# Keys whose values are names, and words of those that only training on pairs has.
+_NAMES = frozenset(
+    ("output_dir", "run_name", "hub_model_id", "wandb_project", "wandb_run_name", "dataset_name",
+     "dataset", "train_dataset", "data_path", "exp_name")
+)  # fmt: skip
+_OF_PAIRS = re.compile(
+    r"(?<![a-z])(?:dpo|orpo|simpo|ipo|cpo|apo|pairrm|preferences?|ultrafeedback|rejected)(?![a-z])"
+)
+_WITHOUT_REFERENCE = re.compile(r"(?<![a-z])(?:orpo|simpo|cpo)(?![a-z])")
 # Words of a name, what they say, and how many sequences a sample is.
 _WORDS = (
     (r"(?:grpo|ppo|rloo|gkd|xpo|nash|online[ _]dpo|reinforce|rlhf|rlvr)", GENERATES, 1),
@@ -48,7 +57,8 @@ def derive_objective(draft: RunDraft) -> None:
     known = {"reinforcement", "sequences of a sample"} & set(notes)
     if "preferences" in notes and not known:
         notes["sequences of a sample"] = 2
-        what = _FREE if notes.get("no reference") else _PAIRS
+        free = notes.get("no reference") or _named(draft, _WITHOUT_REFERENCE)
+        what = _FREE if free else _PAIRS
         remark(draft, "beta", "preferences", what)
     elif "arguments class" not in notes and not known:
         for name, line in notes.get("programs", {}).items():
@@ -56,6 +66,28 @@ def derive_objective(draft: RunDraft) -> None:
                 _note(found, draft)
                 remark(draft, name, "program", found[0], line)
                 return
+        if not notes.get("programs"):
+            _hint(draft)
+
+
+def _hint(draft: RunDraft) -> None:
+    """Warn where names alone speak of pairs: a file of settings may not say what it trains."""
+    if found := _named(draft, _OF_PAIRS):
+        key, line, word = found
+        draft.warnings.append(
+            f"{key} (line {line}) speaks of {word}, and nothing says what is trained: plain "
+            "training is shown; for pairs, add the program or its class (DPOConfig): a sample is "
+            "then two sequences"
+        )
+
+
+def _named(draft: RunDraft, words: re.Pattern[str]) -> tuple[str, int, str] | None:
+    """Return the first name with one of the words: its key, its line and the word."""
+    for entry in draft.entries:
+        value = re.sub(r"[^a-z0-9]+", " ", str(entry.value).lower())
+        if entry.key.lstrip("-") in _NAMES and (match := words.search(value)):
+            return entry.key, entry.line, match[0]
+    return None
 
 
 def _objective(name: str) -> tuple[str, int] | None:

@@ -6,12 +6,15 @@ is `--actor-num-nodes` times `--actor-num-gpus-per-node`. Its own arguments are 
 `slime/utils/arguments.py`; the others are Megatron's.
 """
 
+import re
+
 from engine.run.importers.dialect import Dialect, Piece, flags
 from engine.run.importers.import_report import RunDraft, Setting
 from engine.run.importers.key_table import KeyTable, read_key, reason_without_effect, remark
 from engine.run.importers.launch import take_launch
 from engine.run.importers.megatron import import_megatron
 from engine.run.importers.megatron_dialects import MEGATRON_ARGUMENTS, finish
+from engine.run.importers.repositories import find_repository
 from engine.run.importers.shell import script_flags
 
 SOFTWARE = "slime (624b824a)"
@@ -77,10 +80,24 @@ def import_slime(settings: list[Setting], draft: RunDraft) -> None:
     draft.values["training.framework"] = "megatron"
     for setting in take_launch(settings, draft):
         name = setting.key.removeprefix("--").replace("-", "_")
+        if name == "hf_checkpoint":
+            draft.notes["checkpoint"] = str(setting.value)
         if name in _TABLE.not_modeled or reason_without_effect(name, _TABLE):
             read_key(setting, _TABLE, draft)
         else:
             import_megatron([setting], draft)
+
+
+def _derive_model(draft: RunDraft) -> None:
+    """Derive the model from the checkpoint where the file of its arguments is not in the text."""
+    values, file = draft.values, draft.notes.get("sourced", "")
+    if "model" in values or "model.num_layers" in values:
+        return
+    paste = f"paste {file} too" if file else "paste its arguments or its config.json"
+    if key := find_repository(str(draft.notes.get("checkpoint", ""))):
+        draft.derive("model", key, f"--hf-checkpoint, by its name; {paste} to read its own sizes")
+    elif file:
+        draft.contradictions.append(f"the script reads the model from {file}: {paste}")
 
 
 def finish_slime(draft: RunDraft) -> None:
@@ -89,13 +106,22 @@ def finish_slime(draft: RunDraft) -> None:
            "is shown: no generation, no reference, no rewards")  # fmt: skip
     draft.lines.pop("parallelism.zero_stage", None)
     draft.derive("parallelism.zero_stage", 1, f"the distributed optimizer is on ({SOFTWARE})")
+    _derive_model(draft)
     if "sequence_length" not in draft.values:
         remark(draft, "sequence_length", 4096, f"no text says how long sequences are ({SOFTWARE})")
         draft.values["sequence_length"] = 4096
     finish(draft)
 
 
+# The file of a model's arguments that a script reads: `source "${SCRIPT_DIR}/models/qwen3-4B.sh"`.
+_SOURCED = re.compile(
+    r"^[ \t]*(?:source|\.)[ \t]+[\"']?[^\s\"';#]*?(?P<name>[\w.+-]+\.sh)[\"']?", re.MULTILINE
+)
+
+
 def _read(piece: Piece, draft: RunDraft) -> None:
+    for match in _SOURCED.finditer(piece.text):
+        draft.notes.setdefault("sourced", match["name"])
     import_slime(script_flags(piece.text, piece.line), draft)
 
 

@@ -28,6 +28,33 @@ def test_a_model_in_a_file_of_its_own_is_read_beside():
     assert found.run.plan.zero_stage == 1
 
 
+SOURCED = """SCRIPT_DIR="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
+source "${SCRIPT_DIR}/models/qwen3-4B.sh"
+python3 train.py ${MODEL_ARGS[@]} --hf-checkpoint NAME --global-batch-size 64 \\
+ --actor-num-nodes 4 --actor-num-gpus-per-node 8 --rollout-batch-size 32
+"""
+
+
+def test_a_model_in_a_sourced_file_is_that_of_the_checkpoint():
+    found = import_run(SOURCED.replace("NAME", "/root/Qwen3-4B"))
+    assert found.document["model"] == "qwen3-4b"
+    (told,) = [one.meaning for one in found.entries if one.key == "model"]
+    said = "--hf-checkpoint, by its name; paste qwen3-4B.sh too to read its own sizes"
+    assert told == said
+
+
+def test_a_sourced_file_is_asked_for_by_its_name():
+    script = SOURCED.replace("NAME", "/root/mine")
+    found = import_run(script)
+    assert found.run is None
+    said = "the script reads the model from qwen3-4B.sh: paste qwen3-4B.sh too"
+    assert said in found.contradictions
+    model = "MODEL_ARGS=(\n --num-layers 12 --hidden-size 1024 --num-attention-heads 8 --swiglu\n)"
+    beside = import_run(f"{script}\n--- qwen3-4B.sh ---\n{model}")
+    assert beside.contradictions == ()
+    assert beside.run.model.num_layers == 12
+
+
 DEEPSPEED = """#!/bin/bash
 ZERO=1
 MICRO=2

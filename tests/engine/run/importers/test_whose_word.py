@@ -713,3 +713,26 @@ def test_preferences_without_a_reference_name_none():
     said = import_run(f"{TRAINER_YAML}beta: 2.5\ngamma_beta_ratio: 0.5\n").warnings
     assert any("two sequences" in one for one in said)
     assert not any("reference" in one for one in said)
+
+
+_PAIRS = """model_name_or_path: mistralai/Mistral-7B-v0.1
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2
+gradient_checkpointing: true
+bf16: true
+max_length: 1024
+"""
+
+
+def test_names_that_speak_of_pairs_are_told_where_nothing_says_what_is_trained():
+    said = import_run(f"{_PAIRS}output_dir: data/zephyr-7b-dpo-full\n").warnings
+    assert any("output_dir (line 7) speaks of dpo" in line for line in said)
+    plain = import_run(f"{_PAIRS}output_dir: data/zephyr-7b-sft-full\n").warnings
+    assert not any("speaks of" in line for line in plain)
+
+
+def test_a_name_says_whether_pairs_have_a_reference():
+    for name, reference in (("orpo", False), ("dpo", True)):
+        said = import_run(f"{_PAIRS}beta: 0.1\nrun_name: zephyr-{name}\n").warnings
+        (told,) = [line for line in said if line.startswith("beta")]
+        assert ("a reference model" in told) is reference
