@@ -15,6 +15,7 @@ from engine.run.importers.gpt_neox_printed import GPT_NEOX_PRINTED
 from engine.run.importers.launch_script import LAUNCH_SCRIPT
 from engine.run.importers.llama_factory import LLAMA_FACTORY
 from engine.run.importers.llm_foundry import LLM_FOUNDRY
+from engine.run.importers.maxtext import MAXTEXT_OVERRIDES, MAXTEXT_YAML
 from engine.run.importers.megatron_dialects import MEGATRON_ARGUMENTS, MEGATRON_LOG
 from engine.run.importers.megatron_yaml import MEGATRON_YAML
 from engine.run.importers.nanotron import NANOTRON
@@ -48,6 +49,8 @@ DIALECTS: tuple[Dialect, ...] = (
     GPT_NEOX,
     GPT_NEOX_PRINTED,
     NANOTRON,
+    MAXTEXT_YAML,
+    MAXTEXT_OVERRIDES,
     AUTOMODEL,
     LLM_FOUNDRY,
     NEMO_1,

@@ -1,7 +1,7 @@
 """Formats that are known by name and not read, so that a refusal can say which one it is.
 
-Names and keys are those of MaxText (commit e591f30c, src/maxtext/configs/base.yml), OLMo-core
-(src/olmo_core), torchtune (recipes/configs), LitGPT (config_hub) and fairseq (fairseq-train).
+Names and keys are those of OLMo-core (src/olmo_core), torchtune (recipes/configs), LitGPT
+(config_hub) and fairseq (fairseq-train).
 """
 
 import re
@@ -9,17 +9,6 @@ import re
 from engine.run.importers.dialect import flags
 
 _FORMATS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    (
-        "MaxText",
-        "XLA compiles its steps, which are not predicted",
-        (
-            r"\bmaxtext\b(?:\.|/)\w+|\bMaxText(?:/|\.)\w+",
-            r"(?<![\w.])(?:base_emb_dim|base_mlp_dim|base_num_decoder_layers|base_num_query_heads|"
-            r"base_num_kv_heads|per_device_batch_size|max_target_length|remat_policy|"
-            r"base_output_directory|decoder_block|use_iota_embed|scan_layers|"
-            r"(?:ici|dcn)_\w+_parallelism)\s?[:=]",
-        ),
-    ),
     (
         "OLMo-core",
         "its settings are computed by a program",
@@ -68,6 +57,6 @@ def name_format(text: str) -> str:
     for name, why, patterns in _PATTERNS:
         of_format = len({match[0] for match in patterns[0].finditer(text)})
         others = len({match[0] for pattern in patterns[1:] for match in pattern.finditer(text)})
-        if of_format + others > 1 and (of_format or name == "MaxText"):
+        if of_format + others > 1 and of_format:
             return f"{name} is not read" + (f": {why}" if why else "")
     return ""

@@ -690,6 +690,40 @@ python3 -m openrlhf.cli.train_ppo_ray \\
             **dict([_FULL]),
         },
     ),
+    "MaxText": (
+        "AI-Hypercomputer/maxtext src/maxtext/configs/gpu/models/mixtral_8x7b.yml, with axes",
+        """
+base_config: "base.yml"
+model_name: "mixtral-8x7b"
+
+run_name: "gpu_train_test"
+hardware: "gpu"
+steps: 30
+per_device_batch_size: 6
+max_target_length: 4096
+attention: "cudnn_flash_te"
+remat_policy: "minimal_with_context"
+use_iota_embed: true
+dataset_type: "synthetic"
+ici_fsdp_parallelism: 4
+ici_expert_parallelism: 2
+dcn_data_parallelism: 2
+gradient_accumulation_steps: 2
+""",
+        {
+            "model": "mixtral-8x7b",
+            "sequence_length": 4096,
+            "parallelism.world_size": 16,
+            "parallelism.expert_parallel": 2,
+            "parallelism.zero_stage": 3,
+            "parallelism.shard_group": 8,
+            "training.micro_batch_size": 6,
+            "training.global_batch_size": 192,
+            "training.recompute": "selective",
+            "training.framework": "xla",
+            **dict([_BF16]),
+        },
+    ),
     "nanotron": (
         "huggingface/nanotron examples/config_tiny_llama.yaml",
         """

@@ -8,16 +8,6 @@ from engine.run.importers.named_formats import name_format
 from tests.engine.run.importers.format_texts import FORMATS
 
 _TEXTS = {
-    # AI-Hypercomputer/maxtext src/maxtext/configs/gpu/models/llama3_8b.yml
-    "MaxText": """
-base_config: "base.yml"
-model_name: "llama3-8b"
-hardware: "gpu"
-steps: 30
-per_device_batch_size: 12
-max_target_length: 8192
-remat_policy: "minimal_with_context"
-""",
     # allenai/OLMo-core src/scripts/official/OLMo2/OLMo-2-0325-32B-train.py
     "OLMo-core": """
 from olmo_core.config import DType
