@@ -145,6 +145,9 @@ def _view_problems(calculator: Calculator, view: View) -> Iterator[LocatedMessag
         yield from _curve_problems(view.series if isinstance(view, Lines) else view.curves)
     if isinstance(view, Lines) and view.handle:
         yield from _handle_problems(calculator, view.handle)
+    if isinstance(view, Timeline):
+        for grip in view.grips:
+            yield from _handle_problems(calculator, grip.input)
     if isinstance(view, Table):
         yield from _row_problems(view)
 

@@ -413,6 +413,27 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Grip:
+    """A place on a timeline that is dragged along its axis to change an input.
+
+    Attributes:
+        input: name of the number that it changes.
+        lane: key of the lane on which it lies.
+        at: where on the axis (seconds).
+        notch: how far it is dragged for one small step of the input (seconds).
+        label: what it is called.
+        text: where it stands, in words.
+    """
+
+    input: str
+    lane: str
+    at: float
+    notch: float
+    label: str
+    text: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
     """Spans on lanes over a common time axis.
 
@@ -421,6 +442,7 @@ class Timeline:
         curve_axis: their axis; given if there are curves.
         keys: (what a color means, color), where names of spans and lanes do not say it.
         player: whether the reader can play it, step through its events and pin it for comparison.
+        grips: what is dragged on it.
     """
 
     title: str
@@ -433,6 +455,7 @@ class Timeline:
     curve_axis: Axis | None = None
     keys: tuple[tuple[str, str], ...] = ()
     player: bool = False
+    grips: tuple[Grip, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from itertools import pairwise
 from engine.core.text import Text
 from engine.core.units import Count
 from engine.core.views import Frame, Scene, Shape
+from engine.draw.drag_handle import DragHandle
 from engine.simulate.layer.device_model import Axis
 from engine.simulate.step.rank_map import Mesh, Ranks
 
@@ -262,11 +263,13 @@ def map_scene(
     looks: tuple[Look, ...],
     colors: Mapping[Axis, str],
     boxes_of: tuple[str, Count],
+    node_size: str = "",
 ) -> Scene:
     """Return the scene: `names` are the groups of each rank by axis, `looks` the frames.
 
     `colors` maps each axis to the words of the legend; `boxes_of` is the kind of object that so
-    many nodes are in other views, "" for none.
+    many nodes are in other views, "" for none; `node_size` is the input of the GPUs per node,
+    which the edge of node 0 changes when it is dragged, "" for none.
     """
     grid = grid_of(mesh)
     seats = _seats(grid, mesh.world_size, mesh.gpus_per_node)
@@ -284,6 +287,7 @@ def map_scene(
     ]
     per_frame = [_chains(mesh, chosen, look.axis, tuple(colors)) for look in looks]
     slots = max(len(chains) for chains in per_frame)
+    edge = [_node_edge(mesh, grid, node_size)] if node_size and grid.head else []
     numbered = mesh.world_size if mesh.world_size <= _NUMBERS else 0
     numbers = [label(rank, seats[rank]) for rank in range(numbered)]
     frames, cell_by_look = [], {}
@@ -300,7 +304,7 @@ def map_scene(
             cells.append(cell_by_look[key])
         lines = [curve(slot, chains, seats) for slot in range(slots)]
         keys = legend(colors, look.axis, WIDTH, (grid.corner(0)[0], grid.height))
-        shapes: tuple[Shape, ...] = (*boxes, *cells, *lines, *numbers, *keys)
+        shapes: tuple[Shape, ...] = (*boxes, *cells, *lines, *numbers, *keys, *edge)
         frames.append(Frame(caption=look.caption, shapes=shapes))
     return Scene(
         title="GPUs in their nodes",
@@ -309,8 +313,37 @@ def map_scene(
         frames=tuple(frames),
         opening=_opening(frames),
         caption="Choose a GPU: what lights up belongs to one of its groups. Step through the "
-        "axes, or play.",
+        "axes, or play."
+        + (" Drag the edge of node 0 over a GPU to move it in or out." if edge else ""),
     )
+
+
+def _node_edge(mesh: Mesh, grid: Grid, node_size: str) -> Shape:
+    """Return the handle right of the last GPU of node 0, which takes GPUs in or leaves them."""
+    used = min(mesh.gpus_per_node, mesh.world_size)
+    last = [*grid.seats(0, used)][-1]
+    handle = DragHandle(
+        name=node_size,
+        key="node-size",
+        notch=grid.side,
+        label="Edge of node 0",
+        now=mesh.gpus_per_node,
+        low=1,
+        high=max(mesh.world_size, mesh.gpus_per_node),
+        text=f"{mesh.gpus_per_node} GPUs on a node",
+        steps=1,
+    )
+    attributes = {
+        "x": f"{last.x + last.side - 2:.1f}",
+        "y": f"{last.y + 2:.1f}",
+        "width": "8",
+        "height": f"{max(last.side - 4, 4.0):.1f}",
+        "rx": "4",
+        "class": "cell c-accent",
+        "fill-opacity": "0.85",
+        **handle.attributes(),
+    }
+    return Shape(key="edge", tag="rect", attributes=attributes)
 
 
 def _opening(frames: Sequence[Frame]) -> Count:

@@ -13,6 +13,7 @@ from engine.core.views import (
     Challenge,
     Code,
     Formula,
+    Grip,
     Scene,
     Series,
     Span,
@@ -68,6 +69,18 @@ def timeline_json(view: Timeline, display: Display) -> dict[str, Any]:
         else None,
         "keys": view.keys,
         "player": _player(view, write, display) if view.player else None,
+        **({"grips": [_grip(grip, display) for grip in view.grips]} if view.grips else {}),
+    }
+
+
+def _grip(grip: Grip, display: Display) -> dict[str, Any]:
+    return {
+        "input": grip.input,
+        "lane": grip.lane,
+        "at": json_number(grip.at),
+        "notch": json_number(grip.notch),
+        "label": grip.label,
+        "text": render_text(grip.text, display),
     }
 
 

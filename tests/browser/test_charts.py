@@ -241,6 +241,55 @@ def test_an_update_reaches_the_live_figure(live):
     assert expected in words(live, NAMES[0])[1]
 
 
+def watch_frames(page, name="timeline"):
+    """Note the right ends of all bars, and the words, of every frame from now on."""
+    page.evaluate(
+        """(name) => {
+          const figure = document.querySelector(`[data-output=${name}]`);
+          const view = Object.values(window.Bokeh.index.roots ?? window.Bokeh.index)
+            .find((one) => figure.contains(one.el));
+          const source = (name) => view.model.renderers.map((one) => one.data_source)
+            .find((one) => one.name === name);
+          window.frames = [];
+          const look = () => {
+            window.frames.push(
+              [source("boxes").data.x1.join(), source("words").data.text.join("|")]);
+            requestAnimationFrame(look);
+          };
+          requestAnimationFrame(look);
+        }""",
+        name,
+    )
+
+
+def pictures(page):
+    """Return the (bars, words) that followed one another, each once."""
+    page.wait_for_timeout(800)
+    frames = page.evaluate("() => window.frames")
+    return [now for before, now in zip([None, *frames], frames, strict=False) if now != before]
+
+
+def test_bars_move_and_their_numbers_are_the_new_ones_at_once(live):
+    live.wait_for_timeout(400)
+    watch_frames(live)
+    show_other(live)
+    before, *after = pictures(live)
+    assert len({bars for bars, _ in after}) > 1
+    assert before[1] != after[0][1]
+    assert len({words for _, words in after}) == 1
+
+
+def test_without_motion_a_chart_is_what_it_is_at_once(open_page, address):
+    page = open_page(reduced_motion="reduce")
+    page.goto(address)
+    arrive(page)
+    wait(page, ALL_LIVE)
+    page.wait_for_timeout(400)
+    watch_frames(page)
+    show_other(page)
+    assert len(pictures(page)) == 2
+
+
 def test_an_update_tells_the_picture_s_words_anew(live):
     expected = next(p["label"] for p in ask(tokens_per_gpu="20000")["outputs"][NAMES[0]]["points"])
     show_other(live)

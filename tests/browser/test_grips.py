@@ -4,6 +4,13 @@ from tests.browser.reading import live
 
 pytestmark = pytest.mark.browser
 MAP, MODELER = "guides/the-map/", "guides/parallelism-modeler/"
+# What is dragged to the right, and of which figure; a step of it is told in words.
+DRAGGED = {
+    "bucket": ("guides/overlap-buckets/", "bucket_lab", "timeline"),
+    "num_microbatches": ("guides/pipeline-schedule-lab/", "schedule_lab", "timeline"),
+    "start": ("guides/overlap-frontier/", "two_streams", "timeline"),
+    "gpus_per_node": (MAP, "parallel_map", "map"),
+}
 ORDER = "figure[data-output=order_strip]"
 
 
@@ -97,3 +104,75 @@ def test_a_grip_follows_a_finger(the_map):
     send("touchEnd")
     wait_for_first(the_map, "context")
     assert order(the_map)[1] == "tensor"
+
+
+@pytest.fixture
+def grasp(visit):
+    """Open a figure and return its grip of an input."""
+
+    def opened(name, **options):
+        address, calculator, output = DRAGGED[name]
+        page = visit(address, **options)
+        figure = page.locator(f"figure[data-of={calculator}][data-output={output}]").first
+        figure.evaluate("one => one.scrollIntoView({ block: 'center' })")
+        figure.hover()
+        grip = figure.locator(f"[data-grip={name}]").first
+        grip.wait_for(state="attached")
+        page.wait_for_function("() => !document.querySelector('[data-state=loading]')")
+        figure.evaluate("one => one.scrollIntoView({ block: 'center' })")
+        page.wait_for_timeout(500)
+        return page, grip
+
+    return opened
+
+
+def told(grip):
+    return grip.get_attribute("aria-valuetext")
+
+
+def wait_until_other(page, grip, before):
+    page.wait_for_function(
+        "([grip, before]) => grip.getAttribute('aria-valuetext') !== before",
+        arg=[grip.element_handle(), before],
+    )
+
+
+@pytest.mark.parametrize("name", DRAGGED)
+def test_a_figure_is_grasped_by_mouse_and_by_keyboard(grasp, name):
+    page, grip = grasp(name)
+    first = told(grip)
+    place = grip.bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for step in range(1, 13):
+        page.mouse.move(x + 10 * step, y)
+        page.wait_for_timeout(30)
+    page.mouse.up()
+    wait_until_other(page, grip, first)
+    page.wait_for_timeout(500)
+    dragged = told(grip)
+    grip.press("ArrowLeft")
+    wait_until_other(page, grip, dragged)
+    assert page.evaluate("() => document.activeElement.dataset.grip") == name
+    assert grip.get_attribute("role") == "slider"
+    assert grip.get_attribute("aria-label")
+
+
+def test_a_grip_on_a_timeline_follows_a_finger(grasp):
+    page, grip = grasp("start", viewport={"width": 390, "height": 844})
+    touch = page.context.new_cdp_session(page)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    grip.evaluate("one => one.scrollIntoView({ block: 'center' })")
+    page.wait_for_timeout(1_000)
+    first, place = told(grip), grip.bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+
+    def send(kind, *points):
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})
+
+    send("touchStart", {"x": x, "y": y})
+    for step in range(1, 11):
+        send("touchMove", {"x": x + 12 * step, "y": y})
+    send("touchEnd")
+    wait_until_other(page, grip, first)

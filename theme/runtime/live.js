@@ -58,7 +58,7 @@ export async function start(live, touched) {
   listenToReceipts(find);
   listenForHighlight();
   listenForTables(find);
-  if (document.querySelector("[data-kind=scene]")) {
+  if (document.querySelector("[data-kind=scene], [data-kind=timeline]")) {
     whenLoaded(async () => (await import("./calculator/drag_handles.js")).listenToHandles(find));
   }
   if (document.querySelector("[data-file]")) listenForFiles(find);

@@ -7,13 +7,14 @@ from typing import Annotated
 from engine.core.inputs import MILLISECONDS, PERCENT, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import MILLI, Seconds
-from engine.core.views import Lane, Span, Timeline
+from engine.core.views import Grip, Lane, Span, Timeline
 from engine.simulate.overlap.overlap_contention import Piece, simulate_overlapped_pair
 from engine.simulate.streams.streams import COMPUTE, NETWORK
 
 TITLE = "One product, one collective"
 QUESTION = "When does a product end that a collective slows down for a while?"
 HEADLINE = "end"
+_STEP = 1 * MILLI  # of the times, in the form and where they are dragged
 _BESIDE = (
     "Beside the collective the product does {done} of its work in {together}; the rest at full "
     "speed.",
@@ -26,16 +27,16 @@ class Inputs:
 
     product: Annotated[
         float,
-        Number(label="Product, alone", unit=MILLISECONDS, low=1e-3, high=0.05, step=1e-3),
+        Number(label="Product, alone", unit=MILLISECONDS, low=1e-3, high=0.05, step=_STEP),
     ] = 10 * MILLI
     collective: Annotated[
         float,
-        Number(label="Collective, alone", unit=MILLISECONDS, low=0.0, high=0.05, step=1e-3),
+        Number(label="Collective, alone", unit=MILLISECONDS, low=0.0, high=0.05, step=_STEP),
     ] = 6 * MILLI
     start: Annotated[
         float,
         Number(
-            label="The collective starts after", unit=MILLISECONDS, low=0.0, high=0.05, step=1e-3
+            label="The collective starts after", unit=MILLISECONDS, low=0.0, high=0.05, step=_STEP
         ),
     ] = 0.0
     slow_down: Annotated[
@@ -91,12 +92,14 @@ def views(inputs: Inputs, result: Result) -> Views:
     present = Presenter(result, inputs)
     return {
         **present.values("end", "done", "contention", "exposed"),
-        "timeline": partial(_timeline, present, result),
+        "timeline": partial(_timeline, present, inputs, result),
     }
 
 
-def _timeline(present: Presenter, result: Result) -> Timeline:
+def _timeline(present: Presenter, inputs: Inputs, result: Result) -> Timeline:
+    given = Presenter(inputs)
     start, end = result.product
+    until = max((stop for _, stop, _ in result.pieces), default=inputs.start)
     product = Span(
         key="product", lane=COMPUTE, start=start, end=end, label="product", color="compute"
     )
@@ -117,4 +120,13 @@ def _timeline(present: Presenter, result: Result) -> Timeline:
         axis=present.axis("last", "time", low=0.0, high=result.last * 1.02),
         lanes=(Lane(key=COMPUTE, label="compute"), Lane(key=NETWORK, label="network")),
         spans=(product, *network),
+        caption="Drag where the collective begins and where either ends.",
+        grips=tuple(
+            Grip(input=name, lane=lane, at=at, notch=_STEP, label=label, text=given.say(text))
+            for name, lane, at, label, text in (
+                ("product", COMPUTE, end, "End of the product", "{product} alone"),
+                ("start", NETWORK, inputs.start, "Begin of the collective", "after {start}"),
+                ("collective", NETWORK, until, "End of the collective", "{collective} alone"),
+            )
+        ),
     )

@@ -1,8 +1,9 @@
 /**
- * Drag handles: shapes of a drawing that are dragged, or moved by arrow keys, to change an input. A shape
+ * Drag handles: shapes of a drawing, or grips on a timeline, that are dragged, or moved by arrow keys, to
+ * change an input. A shape
  * with `data-grip="input"` describes a move: `data-ahead` and `data-back` hold the values to set, or
  * `data-move` how many steps a move ahead is. Ahead is to the right, or up with `data-up`; a move is
- * `data-notch` units of the drawing long, `data-grip-key` identifies a handle in its drawing.
+ * `data-notch` units of the drawing long (of a grip a share of the timeline), `data-grip-key` identifies a handle in its drawing.
  * `data-grip-label`, `-now`, `-low`, `-high` and `-text` are for screen readers; a shape without a label is for the pointer only. A shape with
  * `data-press` is a switch: a click, Enter or the space bar sets that value.
  */
@@ -24,7 +25,7 @@ export function listenToHandles(find) {
   listenToDrags(find);
 }
 
-/** Prepares the handles of a drawing whenever it is replaced, and keeps their focus. */
+/** Prepares the handles of a drawing whenever it is another, and keeps their focus. */
 function observeStage(stage) {
   let focusedKey = "";
   stage.addEventListener("focusin", (event) => {
@@ -48,14 +49,16 @@ function observeStage(stage) {
       }
     }
     const focusedHandle = focusedKey && handles.find((handle) => handle.dataset.gripKey === focusedKey);
-    if (focusedHandle && !stage.contains(document.activeElement)) focusedHandle.focus();
+    const focused = document.activeElement;
+    // A shape may have become that of another handle.
+    if (focusedHandle && focused !== focusedHandle && (focused === document.body || stage.contains(focused))) focusedHandle.focus();
   };
   // Browsers heed the drawing's own rule for touch, not that of a shape in it: a finger on a shape
   // that moves up and down would scroll the page. Beside such shapes it still does.
   stage.addEventListener("touchstart", (event) => {
     if (closestTarget(event, "[data-grip][data-up]")) event.preventDefault();
   }, { passive: false });
-  new MutationObserver(prepareHandles).observe(stage, { childList: true });
+  stage.addEventListener("drawn", prepareHandles);
   prepareHandles();
 }
 
@@ -78,35 +81,36 @@ function listenToKeys(find) {
 
 /** @param {Find} find */
 function listenToDrags(find) {
-  /** @type {{figure: HTMLElement, key: string, at: number, notch: number, up: boolean} | null} */
+  /** @type {{figure: HTMLElement, key: string, at: number, scale: number, up: boolean} | null} */
   let drag = null;
   const position = (/** @type {PointerEvent} */ event, isVertical) => (isVertical ? -event.clientY : event.clientX);
 
   document.addEventListener("pointerdown", (event) => {
     const handle = closestTarget(event, "[data-grip]"), figure = handle?.closest("figure");
     const svg = /** @type {any} */ (handle)?.ownerSVGElement;
-    if (!handle || "press" in handle.dataset || !figure || !svg || event.button !== 0) return;
+    if (!handle || "press" in handle.dataset || !figure || event.button !== 0) return;
     event.preventDefault();
     // A finger's events go to the shape it began on, which the next drawing takes away.
     /** @type {Element} */ (event.target).releasePointerCapture(event.pointerId);
     handle.focus({ preventScroll: true });
-    const isVertical = "up" in handle.dataset, scale = svg.clientWidth / svg.viewBox.baseVal.width;
-    drag = {
-      figure, up: isVertical, key: handle.dataset.gripKey ?? "", at: position(event, isVertical),
-      notch: Number(handle.dataset.notch) * scale,
-    };
+    const isVertical = "up" in handle.dataset;
+    const scale = svg ? svg.clientWidth / svg.viewBox.baseVal.width : handle.parentElement?.clientWidth ?? 1;
+    drag = { figure, up: isVertical, key: handle.dataset.gripKey ?? "", at: position(event, isVertical), scale };
     document.documentElement.classList.add("dragging");
   });
 
   document.addEventListener("pointermove", (event) => {
     if (!drag) return;
-    const notches = Math.trunc((position(event, drag.up) - drag.at) / drag.notch);
     // The drawing may have been replaced since: the handle is found again by its key.
-    const handle = notches && /** @type {HTMLElement | null} */ (
+    const handle = /** @type {HTMLElement | null} */ (
       drag.figure.querySelector(`[data-grip-key="${CSS.escape(drag.key)}"]`));
-    if (!handle) return;
-    drag.at += Math.sign(notches) * drag.notch;
-    moveHandle(find, handle, Math.sign(notches), event);
+    const notch = Number(handle?.dataset.notch) * drag.scale;
+    const way = Math.trunc((position(event, drag.up) - drag.at) / notch);
+    if (!handle || !way) return;
+    // Places follow one another: each move leads to the next one only. A number takes many steps at once.
+    const notches = "move" in handle.dataset ? way : Math.sign(way);
+    drag.at += notches * notch;
+    moveHandle(find, handle, notches, event);
   });
 
   for (const kind of ["pointerup", "pointercancel"]) {
@@ -117,11 +121,11 @@ function listenToDrags(find) {
   }
 }
 
-/** @param {Find} find @param {HTMLElement} handle @param {number} direction 1 ahead, -1 back */
-function moveHandle(find, handle, direction, event) {
+/** @param {Find} find @param {HTMLElement} handle @param {number} notches ahead, or back where negative */
+function moveHandle(find, handle, notches, event) {
   const { grip: name = "", ahead, back, press, move: steps } = handle.dataset;
   const owner = /** @type {HTMLElement | null} */ (handle.closest("[data-of]"));
-  const value = press ?? (direction > 0 ? ahead : back);
-  const change = steps ? { nudge: { [name]: direction * Number(steps) } } : value && { values: { [name]: value } };
+  const value = press ?? (notches > 0 ? ahead : back);
+  const change = steps ? { nudge: { [name]: notches * Number(steps) } } : value && { values: { [name]: value } };
   if (change) find(owner?.dataset.of)?.change(change, event);
 }

@@ -45,13 +45,27 @@ export function clearColorCache() {
  * @param {number} width of the chart, pixels
  */
 export function bokehColumns(picture, view, family, width) {
-  const paper = cssColor("paper"), { boxes } = picture;
-  const isShown = (word) => !(width < WIDE ? word.wide : word.narrow), rings = picture.rings.filter(isShown);
-  const words = picture.words.filter(isShown);
+  const paper = cssColor("paper"), words = picture.words.filter(isShownOn(width));
   const haloed = words.filter((word) => HALO.has(word.look));
-  const striped = boxes.filter((box) => box.hatched);
   return {
     back: lineColumns(picture.back),
+    ...movingColumns(picture, width),
+    halo: { ...textColumns(haloed, family), color: haloed.map(() => paper) },
+    words: { ...textColumns(words, family), color: words.map((w) => textColor(w.color)) },
+    probe: probeColumns(view, picture),
+  };
+}
+
+/** Whether a mark is shown on a chart of so many pixels. @param {number} width */
+function isShownOn(width) {
+  return (/** @type {{wide?: boolean, narrow?: boolean}} */ mark) => !(width < WIDE ? mark.wide : mark.narrow);
+}
+
+/** The data of what moves. @param {import("./frame.js").Picture} picture @param {number} width of the chart, pixels */
+export function movingColumns(picture, width) {
+  const paper = cssColor("paper"), { boxes } = picture, rings = picture.rings.filter(isShownOn(width));
+  const striped = boxes.filter((box) => box.hatched);
+  return {
     boxes: {
       x0: boxes.map((b) => b.x0), x1: boxes.map((b) => b.x1),
       y0: boxes.map((b) => b.y0), y1: boxes.map((b) => b.y1),
@@ -64,15 +78,12 @@ export function bokehColumns(picture, view, family, width) {
       color: striped.map(() => paper),
     },
     curves: lineColumns(picture.curves),
-    front: lineColumns(picture.front.filter(isShown)),
+    front: lineColumns(picture.front.filter(isShownOn(width))),
     rings: {
       x: rings.map((r) => r.x), y: rings.map((r) => r.y),
       color: rings.map((r) => cssColor(r.color)), fill: rings.map((r) => (r.filled ? cssColor(r.color) : paper)),
       size: rings.map((r) => 2 * ringRadius(r)), width: rings.map((r) => (r.small ? 1.5 : 2.5)),
     },
-    halo: { ...textColumns(haloed, family), color: haloed.map(() => paper) },
-    words: { ...textColumns(words, family), color: words.map((w) => textColor(w.color)) },
-    probe: probeColumns(view, picture),
   };
 }
 

@@ -3,14 +3,15 @@
  * the inputs. Without BokehJS the SVG is updated.
  */
 
-import { bokehColumns, clearColorCache, tooltipHtml } from "./bokeh_columns.js";
+import { bokehColumns, clearColorCache, movingColumns, tooltipHtml } from "./bokeh_columns.js";
 import { WIDE, topMargin } from "./frame.js";
 import { layoutChart } from "./chart_layout.js";
+import { createMotion } from "./motion.js";
 import { chartSvg } from "./svg.js";
 
 /** @typedef {{item: any, view: any}} Item what builder/figures/bokeh_documents.py makes */
-/** @typedef {{view: any, plot: any, sources: Map<string, any>, family: string,
- *   texts: Map<any, string>, width: number}} LiveFigure `width` is that of the chart: asking for it while a
+/** @typedef {{view: any, plot: any, sources: Map<string, any>, family: string, texts: Map<any, string>,
+ *   width: number, motion: ReturnType<typeof createMotion>}} LiveFigure `width` is that of the chart: asking for it while a
  *   reply is drawn would lay out the page once more */
 
 /** @type {WeakMap<HTMLElement, LiveFigure>} */
@@ -19,6 +20,8 @@ const liveFigures = new WeakMap();
 const waitingViews = new WeakMap();
 /** @type {Set<HTMLElement>} */
 const figures = new Set();
+/** What lies over a chart, by figure. @type {WeakMap<HTMLElement, (view: any, frame: import("./frame.js").Frame) => void>} */
+const overlays = new WeakMap();
 const darkScheme = matchMedia("(prefers-color-scheme: dark)");
 
 /** @type {Promise<any> | undefined} */
@@ -93,7 +96,8 @@ function adoptPlot(figure, plot, view, target) {
     sources.set(data_source.name, data_source);
     if (glyph.text_font !== undefined) glyph.text_font = { value: family };
   }
-  liveFigures.set(figure, { view, plot, sources, family, texts: new Map(), width: chartWidth(figure) });
+  const adopted = { view, plot, sources, family, texts: new Map(), width: chartWidth(figure) };
+  liveFigures.set(figure, { ...adopted, motion: createMotion((picture) => renderMoving(figure, picture)) });
   const centerRanges = () => {
     const shift = HALF_PIXEL / (plot.inner_width || 1);
     plot.x_range.setv({ start: shift, end: 1 + shift });
@@ -148,7 +152,8 @@ export function updateFigure(figure, view, picture = undefined) {
     renderStatic(figure, view, picture);
     return;
   }
-  picture ??= layoutChart(view);
+  overlays.get(figure)?.(view, (picture ??= layoutChart(view)).frame);
+  picture = liveFigure.motion.first(picture ?? layoutChart(view), view === liveFigure.view);
   liveFigure.view = view;
   const data = bokehColumns(picture, view, liveFigure.family, liveFigure.width);
   const releaseRender = holdRender(liveFigure.plot);
@@ -156,6 +161,24 @@ export function updateFigure(figure, view, picture = undefined) {
   for (const [name, source] of liveFigure.sources) setSource(source, data[name], liveFigure.texts);
   figure.querySelector(".chart-svg")?.setAttribute("aria-label", chartAltText(view));
   updateTooltip(liveFigure, view);
+  releaseRender();
+}
+
+/**
+ * Keeps something over a live chart at its place, whatever part of the axis is drawn.
+ * @param {HTMLElement} figure @param {(view: any, frame: import("./frame.js").Frame) => void} show
+ */
+export function layOver(figure, show) {
+  overlays.set(figure, show);
+  const liveFigure = liveFigures.get(figure);
+  if (liveFigure) show(liveFigure.view, layoutChart(liveFigure.view).frame);
+}
+
+/** Draws a step of a motion. @param {HTMLElement} figure @param {import("./frame.js").Picture} picture */
+function renderMoving(figure, picture) {
+  const { plot, sources, texts, width } = /** @type {LiveFigure} */ (liveFigures.get(figure));
+  const releaseRender = holdRender(plot);
+  for (const [name, data] of Object.entries(movingColumns(picture, width))) setSource(sources.get(name), data, texts);
   releaseRender();
 }
 

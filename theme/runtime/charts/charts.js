@@ -84,6 +84,9 @@ export function prepareCharts() {
       const followed = attachFollower(figure, chart, item.view).catch(reportError);
       await chart.makeLive(figure, item);
       await followed;
+      if (item.view.kind === "timeline" && item.view.grips) {
+        chart.layOver(figure, (await import("./grips.js")).createGrips(figure));
+      }
       followers.get(figure)?.redraw();
     });
   }

@@ -82,7 +82,7 @@ export function attachPointing(figure, { paths = PATH_NAMES, onChoose = () => {}
   plot.addEventListener("pointerleave", () => pointAt(linksAt(chosenIndex)));
   plot.addEventListener("focusout", () => pointAt([]));
   plot.addEventListener("click", (event) => {
-    if (/** @type {Element} */ (event.target).matches("input")) return;
+    if (/** @type {Element} */ (event.target).matches("input, [data-grip]")) return;
     plot.focus({ preventScroll: true }); // from the canvas, which takes the focus but no keys
     choose(cellUnder(event));
   });

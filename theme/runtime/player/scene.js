@@ -7,6 +7,7 @@
  * @typedef {Map<string, string | null>} State  "shape attribute" -> value, "shape" -> text
  */
 
+import { morph } from "../calculator/morph.js";
 import { queryAll, setAttribute, setProperty } from "../page/dom.js";
 import { fetchFigureData, onFirstUse } from "../page/figures.js";
 import { listenToPlayer, createPlayButton } from "./controls.js";
@@ -64,7 +65,8 @@ function startScene(figure, frames) {
 
   sceneUpdates.set(figure, (view) => {
     frames = view.frames;
-    stage.innerHTML = view.svg;
+    morph(stage, view.svg);
+    stage.dispatchEvent(new Event("drawn"));
     drawFrame = createFrameRenderer(stage, frames);
     setProperty(scrub, "max", String(frames.length - 1));
     renderSteps();

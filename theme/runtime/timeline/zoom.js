@@ -46,7 +46,7 @@ export function listenToZoom(figure, { axis, frame, brush, setRange, zoomBy }) {
   plot.addEventListener("pointerdown", (event) => {
     wasDragged = false;
     const element = /** @type {Element} */ (event.target);
-    if (event.pointerType === "mouse" && event.button === 0 && !element.matches("input")) dragStart = event;
+    if (event.pointerType === "mouse" && event.button === 0 && !element.matches("input, [data-grip]")) dragStart = event;
   });
   addEventListener("pointermove", (event) => {
     if (!dragStart) return;

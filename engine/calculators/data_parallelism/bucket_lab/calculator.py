@@ -1,5 +1,6 @@
 """The bucket lab: a real model's gradients in buckets, behind its backward pass."""
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from itertools import groupby
@@ -9,11 +10,12 @@ from engine.calculators.data_parallelism.bucket_lab.result import solve as solve
 from engine.core.inputs import Scalar
 from engine.core.outputs import Presenter, Views
 from engine.core.text import Text, say
-from engine.core.units import BYTES, MILLI, SECONDS, Gbit, MiB, with_digits
+from engine.core.units import BYTES, COUNT, MILLI, SECONDS, Gbit, MiB, with_digits
 from engine.core.views import (
     Badge,
     Challenge,
     Condition,
+    Grip,
     Lane,
     Lines,
     Point,
@@ -93,8 +95,34 @@ def timeline(present: Presenter, result: Result) -> Timeline:
         lanes=(Lane(key=COMPUTE, label="compute"), Lane(key=NETWORK, label="network")),
         spans=(*_layer_spans(result, computing), *_bucket_spans(result)),
         caption="Above, the passes of the layers; below, the all-reduces of the buckets. Hatched: "
-        "nothing is computed meanwhile. Save the figure as a trace to open it in Perfetto.",
+        "nothing is computed meanwhile. Drag the end of a bucket to change the size of all. Save "
+        "the figure as a trace to open it in Perfetto.",
         player=True,
+        grips=_size_grip(present, result),
+    )
+
+
+# Marks of a decade on the logarithmic scale of sizes, and the least share of the axis for one.
+_MARKS, _LEAST_NOTCH = 180, 0.004
+
+
+def _size_grip(present: Presenter, result: Result) -> tuple[Grip, ...]:
+    """Return the end of the first bucket of several gradients, later the larger it is."""
+    ran = result.ran
+    # One that a single gradient overfills is as large at any limit.
+    several = (bucket for bucket in ran.buckets if len(bucket.tensors) > 1)
+    filled = next(several, ran.buckets[0])
+    end = max(part.end for part in ran.parts if part.ran.op.key == f"bucket {filled.number}")
+    begin = min(span.start for span in ran.spans if span.op.stream == COMPUTE)
+    return (
+        Grip(
+            input="bucket",
+            lane=NETWORK,
+            at=end,
+            notch=max((end - begin) * math.log(10) / _MARKS, _LEAST_NOTCH * result.step_time),
+            label=f"End of bucket {filled.number}",
+            text=say("buckets of {n} MiB", n=(present.number("bucket")[0] / MiB, COUNT)),
+        ),
     )
 
 

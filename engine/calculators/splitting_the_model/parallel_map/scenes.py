@@ -21,7 +21,9 @@ def scene(result: Result) -> Scene:
     legend = {axis: f"{SHORT[axis]} {result.plan.size(axis)}" for axis in result.plan.traffic}
     kind, nodes = result.party.kind, result.party.nodes
     boxes = "" if kind == "rank" else kind
-    return map_scene(mesh, result.rank, names, tuple(looks), legend, (boxes, nodes))
+    return map_scene(
+        mesh, result.rank, names, tuple(looks), legend, (boxes, nodes), "gpus_per_node"
+    )
 
 
 def order_strip(result: Result) -> Scene:

@@ -12,6 +12,7 @@ from engine.core.views import (
     Axis,
     Bar,
     Bars,
+    Grip,
     Lane,
     Lines,
     Point,
@@ -21,6 +22,7 @@ from engine.core.views import (
     Span,
     Timeline,
 )
+from engine.form.plural import pluralize
 from engine.simulate.pipeline.pipeline import PACKAGE, PipelineRun
 from engine.simulate.pipeline.schedule_bench import MOST_MICROBATCHES, ScheduleResult
 
@@ -187,6 +189,27 @@ def timeline(result: Result) -> Timeline:
         curve_axis=Axis(label="micro-batches held", quantity=COUNT, low=0.0, high=most * 1.05),
         keys=_KEYS,
         player=True,
+        grips=_last_microbatch(result) if whole else (),
+    )
+
+
+def _last_microbatch(result: Result) -> tuple[Grip, ...]:
+    """Return the end of the last forward pass of stage 0, by which micro-batches are added."""
+    run, count = result.run, result.case.num_microbatches
+    ends = [
+        end
+        for op, end in zip(run.program.orders[0], run.ends[0], strict=True)
+        if op.kind in (FORWARD, PAIR)
+    ]
+    return (
+        Grip(
+            input="num_microbatches",
+            lane="s0",
+            at=max(ends),
+            notch=(run.ends[0][-1] - run.starts[0][0]) / count,
+            label="Last micro-batch",
+            text=f"{count} {pluralize(count, 'micro-batch')}",
+        ),
     )
 
 
