@@ -218,7 +218,7 @@ def _build_site(
     pages = all_pages.render_pages(page_sources, cache, pool)
     changed = extra_outputs.number_changes(page_sources)
     other_files = {
-        **extra_outputs.search_and_markdown(page_sources, pages, options, services, cache, pool),
+        **extra_outputs.search_and_markdown(page_sources, pages, options, services, cache),
         **assets.files,
         **root_files.output_files(folders.project.data, keys, cache),
         **({} if options.reload else library_wheel.output_files(folders, cache)),
@@ -249,8 +249,7 @@ def _build_site(
         *_article_problems(authored, content),
         *calculator_set.source_problems(loaded, content.library),
     ]
-    # Under `serve`, pages are not minified.
-    output = {**other_files, **pages.output, **({} if options.reload else pages.minified)}
+    output = {**other_files, **pages.output}
     keys.imports.save()
     problems += all_pages.link_problems(
         output, page_sources, pages, {problem.path for problem in problems}

@@ -1,14 +1,19 @@
 """Compare two built sites: `python -m tests.compare_sites OLD NEW`, after a change of names alone.
 
 Hashes in file names and in texts count as equal, and the contents of archives of byte code are left
-out, since both follow from the names of modules. Every other difference is printed, and makes the
-exit status 1.
+out, since both follow from the names of modules. Pages are compared as trees: the order of
+attributes, quotes, white space and end tags that a parser implies make no difference. Every other
+difference is printed, and makes the exit status 1.
 """
 
 import re
 import sys
+from collections.abc import Iterator
 from difflib import unified_diff
+from html import unescape
 from pathlib import Path
+
+from builder.core import html_tree
 
 HASH = re.compile(rb"[-.][0-9a-f]{16}(?![0-9a-f])")
 INTEGRITY = re.compile(rb'"[0-9a-f]{16,64}"|\?v=[0-9a-f]+|sha\d+-[A-Za-z0-9+/=]+')
@@ -22,8 +27,28 @@ def contents(folder: Path) -> dict[str, list[bytes]]:
         if path.is_file():
             name = HASH.sub(b"", path.relative_to(folder).as_posix().encode()).decode()
             data = b"" if path.suffix in ARCHIVES else path.read_bytes()
+            if path.suffix == ".html":
+                data = "\n".join(_lines(html_tree.parse(data.decode()))).encode()
             found.setdefault(name, []).append(INTEGRITY.sub(b'"HASH"', HASH.sub(b"", data)))
     return {name: sorted(files) for name, files in found.items()}
+
+
+def _lines(root: html_tree.Element) -> Iterator[str]:
+    """Yield a line for each text, each start and each end of an element."""
+    text = ""
+    for node in root.children:
+        if not isinstance(node, html_tree.Element):
+            text += node
+            continue
+        if text.strip():
+            yield " ".join(unescape(text).split())
+        text = ""
+        attributes = sorted((name, value or "") for name, value in node.attributes.items())
+        yield f"<{node.tag} {attributes}>"
+        yield from _lines(node)
+        yield f"</{node.tag}>"
+    if text.strip():
+        yield " ".join(unescape(text).split())
 
 
 def differences(old: Path, new: Path) -> list[str]:

@@ -17,7 +17,7 @@ from builder.content.navigation import LearningPath, PageLink
 from builder.core.folders import RECEIPTS
 from builder.core.problem import ServiceError
 from builder.core.project import Project
-from builder.pages import deferred_content
+from builder.pages import page_passes
 
 CHROMIUM_NAMES = (
     "chromium",
@@ -202,7 +202,7 @@ def _page_with_receipts(folder: Path) -> str:
     page = (folder / "index.html").read_text("utf-8")
     receipts = folder / RECEIPTS / "index.html"
     return (
-        deferred_content.restore_content(page, receipts.read_text("utf-8"))
+        page_passes.restore_content(page, receipts.read_text("utf-8"))
         if receipts.is_file()
         else page
     )

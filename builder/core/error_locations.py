@@ -6,8 +6,8 @@ from pathlib import Path
 
 import jinja2
 
-from builder.core.folders import Folders
-from builder.core.problem import Problem
+from builder.core.folders import Folders, files
+from builder.core.problem import Problem, TemplateError
 from engine import calculator
 from engine.core import active_project
 from engine.core.outputs import UndeclaredName
@@ -58,6 +58,9 @@ def template_problem(folders: Folders, error: Exception) -> Problem | None:
         error: what was raised.
     """
     templates = folders.theme / "templates"
+    if isinstance(error, TemplateError):
+        mark, message = error.args
+        return _marked_problem(folders, templates, mark, message)
     if isinstance(error, jinja2.TemplateSyntaxError) and error.filename:
         path, line = error.filename, error.lineno
     else:
@@ -70,6 +73,16 @@ def template_problem(folders: Folders, error: Exception) -> Problem | None:
             return None
         path, line = template_frames[-1].filename, template_frames[-1].lineno or 1
     return Problem(folders.display_path(Path(path)), line, _error_message(error))
+
+
+def _marked_problem(folders: Folders, templates: Path, mark: str, message: str) -> Problem:
+    """Return the problem at the first template that has this name or this mark in its text."""
+    for path in files(templates, "*.html"):
+        lines = path.read_text("utf-8").splitlines()
+        numbers = [number for number, line in enumerate(lines, start=1) if mark in line]
+        if path.name == mark or numbers:
+            return Problem(folders.display_path(path), next(iter(numbers), 1), message)
+    return Problem(folders.display_path(templates / mark), 1, message)
 
 
 def _error_message(error: Exception) -> str:

@@ -29,6 +29,10 @@ class Problem:
         return f"{self.path}:{self.line}: {self.message}"
 
 
+class TemplateError(Exception):
+    """A template lacks what the builder needs; (a file name or a mark in its text, a message)."""
+
+
 class ContentError(Exception):
     """Invalid content; the caller that knows the file and line adds them."""
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 from builder.calculators import calculator_context
@@ -12,13 +11,12 @@ from builder.content import navigation
 from builder.content.article import Article
 from builder.core.build_cache import BuildCache
 from builder.core.folders import OFFLINE_SCRIPT, Folders, digest
-from builder.core.process_pool import ProcessPool
 from builder.core.progress import Options
 from builder.figures import animated_previews
 from builder.figures import social_cards as cards
 from builder.markdown import reference_lists
 from builder.markdown.article_html import ArticleHtml
-from builder.outputs import feeds, search_documents
+from builder.outputs import search_documents
 from builder.pages import changed_numbers
 from builder.pages.build_services import Services
 from builder.pages.page import compact_json
@@ -28,8 +26,6 @@ from engine.answer import dump, reply
 from engine.core.inputs import Number
 
 LISTS = "lists.json"  # guides of each kind of reader, for pages that carry a list along
-LOCAL_LIMIT = 64  # up to this many pages are converted in this process
-_HASH = re.compile(rb"-[0-9a-f]{16}")
 
 
 def preview_key(keys: CacheKeys, cache: BuildCache, options: Options) -> animated_previews.CacheKey:
@@ -91,7 +87,6 @@ def search_and_markdown(
     options: Options,
     services: Services,
     cache: BuildCache,
-    pool: ProcessPool,
 ) -> Mapping[str, bytes]:
     """Return the files of the search index and the Markdown pages."""
     asked = search_documents.asked_words(page_sources.texts.articles, page_sources.texts.library)
@@ -103,8 +98,7 @@ def search_and_markdown(
     }
     with ThreadPoolExecutor(1) as executor:  # for the search index, built by another program
         search = executor.submit(search_files, page_sources, rendered, options, services, cache)
-        texts = markdown_pages(page_sources, rendered, options, cache, pool)
-        return {**search.result(), **words, **texts}
+        return {**search.result(), **words, **markdown_pages(page_sources, rendered)}
 
 
 def early_files(
@@ -125,39 +119,13 @@ def early_files(
     return cache.get("early answers", key, files)
 
 
-def markdown_pages(
-    page_sources: PageSources,
-    rendered: RenderedSite,
-    options: Options,
-    cache: BuildCache,
-    pool: ProcessPool,
-) -> Mapping[str, bytes]:
+def markdown_pages(page_sources: PageSources, rendered: RenderedSite) -> Mapping[str, bytes]:
     """Return the Markdown pages; none while serving."""
-    if options.reload:
-        return {}
-    code = page_sources.keys.digest_of("builder/outputs/feeds.py")
-    html_pages = {
-        f"plain {article.source}": (article, rendered.output[f"{article.url}index.html"])
+    texts = {
+        article.url: rendered.texts[f"{article.url}index.html"].markdown
         for article in page_sources.texts.articles
-        if article.kind != calculator_context.EMBED_KIND
     }
-    # Asset URLs do not appear in the Markdown.
-    keys = {
-        name: digest((code, options.base_url, _HASH.sub(b"", html)))
-        for name, (_, html) in html_pages.items()
-    }
-    convert = partial(_page_markdown, options.base_url)
-
-    def texts(names: list[str]) -> list[Mapping[str, bytes]]:
-        return pool.map(convert, [html_pages[name] for name in names], serial_limit=LOCAL_LIMIT)
-
-    pages = cache.get_many(keys, texts).values()
-    return {path: text for files in pages for path, text in files.items()}
-
-
-def _page_markdown(base_url: str, shown: tuple[Article, bytes]) -> Mapping[str, bytes]:
-    article, html = shown
-    return feeds.markdown_files((article,), {f"{article.url}index.html": html}, base_url)
+    return {f"{url}index.md": text.encode() for url, text in texts.items() if text}
 
 
 def search_files(
@@ -177,7 +145,7 @@ def search_files(
     def texts() -> dict[str, str]:
         return search_documents.search_documents(
             articles,
-            rendered.output,
+            {path: text.article for path, text in rendered.texts.items()},
             page_sources.surface.tools,
             page_sources.tools.calculators,
             page_sources.texts.library,

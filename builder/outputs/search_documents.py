@@ -4,16 +4,18 @@ Each document is HTML for Pagefind; its headings with an id become link targets.
 section of a page names the URL of that section.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from html import escape, unescape
+from html import escape
+from itertools import takewhile
 from typing import Any
 
 from builder.calculators.calculator_context import CalculatorContext
 from builder.content.article import Article
 from builder.content.library import Library
 from builder.content.navigation import PageLink
+from builder.core import html_tree
+from builder.core.html_tree import Element
 from builder.markdown.extensions.references import term_id
 
 ASKED = "search/asked.json"
@@ -31,7 +33,7 @@ KINDS = {
 
 def search_documents(
     articles: Iterable[Article],
-    pages: Mapping[str, bytes],
+    pages: Mapping[str, str],
     tools: Iterable[PageLink],
     calculators: Mapping[str, CalculatorContext],
     library: Library,
@@ -41,7 +43,7 @@ def search_documents(
 
     Args:
         articles: of the site.
-        pages: path in the output -> finished page.
+        pages: path in the output -> HTML of the page's article.
         tools: title and URL of each calculator's page.
         calculators: by name, with their default results.
         library: the glossary and the sources.
@@ -51,8 +53,8 @@ def search_documents(
     for article in articles:
         path = f"{article.url}index.html"
         if article.kind != "home" and path in pages:
-            documents[path] = _page(pages[path].decode(), article)
-            for item in page_entries(article, pages[path].decode(), library):
+            documents[path] = _page(pages[path], article)
+            for item in page_entries(article, pages[path], library):
                 document_path = f"_/{item.kind.lower()}-{item.name}/index.html"
                 documents[document_path] = _document(item.html, item.kind, item.url)
     urls = {tool.title: tool.url for tool in tools}
@@ -102,10 +104,7 @@ def _document(text: str, kind: str, url: str) -> str:
 
 def _page(html: str, article: Article) -> str:
     """Return the search document of a page."""
-    article_of, body_of = r"<article.*?</article>", r"<body.*?</body>"
-    prose = re.search(article_of, html, re.DOTALL) or re.search(body_of, html, re.DOTALL)
-    text = prose[0].replace("<body", "<div").replace("</body", "</div") if prose else ""
-    return _document(text, KINDS.get(article.kind, "Page"), article.url)
+    return _document(html, KINDS.get(article.kind, "Page"), article.url)
 
 
 def _calculator(calculator: CalculatorContext, url: str) -> str:
@@ -122,28 +121,18 @@ def _output(name: str, view: Mapping[str, Any]) -> str:
     title = view.get("label") or view.get("title") or ""
     if not title:
         return ""
-    text = view.get("text") or view.get("caption") or _without_tags(str(view.get("html") or ""))
+    text = (
+        view.get("text")
+        or view.get("caption")
+        or _spoken([html_tree.parse(str(view.get("html") or ""))], " ")
+    )
     more = f" {view['note']}" if view.get("note") else ""
     return f'<h2 id="{name}">{escape(str(title))}</h2><p>{escape(f"{text}{more}")}</p>'
 
 
-def _without_tags(html: str) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html)).strip()
-
-
 # Search entries of reference pages: each formula, claim, source and answered question.
 
-_SECTION = re.compile(
-    r'<h3 id="(?P<id>[\w-]+)">(?P<title>.*?)</h3>(?P<text>.*?)(?=<h[23]\b|</article>)', re.DOTALL
-)
-_VALUE = re.compile(r'<mn data-slot="\w+">([^<]*)</mn>')
-_TABLE = re.compile(r'<table class="stack\b.*?</table>', re.DOTALL)
-_COLUMN = re.compile(r'<th scope="col">(.*?)</th>', re.DOTALL)
-_ROW = re.compile(r'<tr role="row">(.*?)</tr>', re.DOTALL)
-_CELL = re.compile(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", re.DOTALL)
-_UNSPOKEN = re.compile(
-    r"<(math|script|template|button)\b.*?</\1>|<a class=\"headerlink\".*?</a>", re.DOTALL
-)
+_UNSPOKEN = ("math", "script", "template", "button")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,35 +148,63 @@ class SearchEntry:
 def page_entries(article: Article, html: str, library: Library) -> Iterator[SearchEntry]:
     """Yield the entries of a reference page; none for any other page."""
     if article.slug == "formulas":
-        yield from _formulas(html, article.url)
+        yield from _formulas(html_tree.parse(html), article.url)
     elif article.slug == "claims":
-        yield from _claims(html, article.url)
+        yield from _claims(html_tree.parse(html), article.url)
     elif article.slug == "bibliography":
         yield from _sources(library, article.url)
     elif article.slug == "questions":
-        yield from _questions(html, article.url)
+        yield from _questions(html_tree.parse(html), article.url)
 
 
-def _formulas(html: str, url: str) -> Iterator[SearchEntry]:
+def _sections(page: Element) -> Iterator[tuple[Element, list["Element | str"]]]:
+    """Yield each heading of the third level that has an id, and what follows until the next."""
+    for heading in page.elements("h3"):
+        if heading.get("id") and heading.parent:
+            siblings = heading.parent.children
+            after = siblings[siblings.index(heading) + 1 :]
+            yield heading, [*takewhile(lambda node: not _is_heading(node), after)]
+
+
+def _is_heading(node: "Element | str") -> bool:
+    return isinstance(node, Element) and node.tag in ("h2", "h3")
+
+
+def _formulas(page: Element, url: str) -> Iterator[SearchEntry]:
     """Yield every formula with its meaning, its symbols, and its value at the defaults."""
-    for match in _SECTION.finditer(html):
-        value = _VALUE.search(match["text"])
-        example = f"With the inputs of the sheet: {value[1]}. " if value else ""
-        after = match["text"].partition("</div></div>")[2] or match["text"]
-        title = escape(_plain_text(match["title"]))
-        text = f"<h1>{title}</h1><p>{example}{escape(_plain_text(after))}</p>"
-        yield SearchEntry(name=match["id"], kind="Formula", html=text, url=f"{url}#{match['id']}")
+    for heading, nodes in _sections(page):
+        section = [node for node in nodes if isinstance(node, Element)]
+        formula = next((node for node in section if _first_number(node)), None)
+        value = _first_number(formula) if formula else None
+        example = f"With the inputs of the sheet: {value.text()}. " if value else ""
+        after = nodes[nodes.index(formula) + 1 :] if formula else nodes
+        yield _section_entry(heading, "Formula", f"{example}{_spoken(after)}", url)
 
 
-def _claims(html: str, url: str) -> Iterator[SearchEntry]:
+def _first_number(part: Element) -> Element | None:
+    """Return the first number that stands in a formula."""
+    return part.first("mn", where=lambda number: number.has("data-slot"))
+
+
+def _section_entry(heading: Element, kind: str, words: str, url: str) -> SearchEntry:
+    name, title = heading.get("id"), _spoken(heading.children)
+    html = f"<h1>{escape(title)}</h1><p>{escape(words)}</p>"
+    return SearchEntry(name=name, kind=kind, html=html, url=f"{url}#{name}")
+
+
+def _claims(page: Element, url: str) -> Iterator[SearchEntry]:
     """Yield every claim with its printed value, its correct value, the verdict and the reason."""
-    rows = [
-        (_COLUMN.findall(table), row)
-        for table in _TABLE.findall(html)
-        for row in _ROW.findall(table)
-    ]
+    rows = []
+    for table in page.elements("table"):
+        if "stack" in table.classes:
+            columns = [cell for cell in table.elements("th") if cell.get("scope") == "col"]
+            names = [_spoken(cell.children) for cell in columns]
+            body = (row for row in table.elements("tr") if row.get("role") == "row")
+            rows += [(names, [*row.elements("td", "th")]) for row in body]
     for number, (names, row) in enumerate(rows):
-        cells = dict(zip(("Claim", *names[1:]), map(_plain_text, _CELL.findall(row)), strict=True))
+        cells = dict(
+            zip(("Claim", *names[1:]), (_spoken(cell.children) for cell in row), strict=True)
+        )
         details = {
             label: cells[label].rstrip(".") for label in ("Printed", "Right", "Verdict", "Why")
         }
@@ -196,12 +213,10 @@ def _claims(html: str, url: str) -> Iterator[SearchEntry]:
         yield SearchEntry(name=str(number), kind="Claim", html=text, url=f"{url}#claims_checked")
 
 
-def _questions(html: str, url: str) -> Iterator[SearchEntry]:
+def _questions(page: Element, url: str) -> Iterator[SearchEntry]:
     """Yield every question with its answer as the page shows it."""
-    for match in _SECTION.finditer(html):
-        title = escape(_plain_text(match["title"]))
-        text = f"<h1>{title}</h1><p>{escape(_plain_text(match['text']))}</p>"
-        yield SearchEntry(name=match["id"], kind="Question", html=text, url=f"{url}#{match['id']}")
+    for heading, nodes in _sections(page):
+        yield _section_entry(heading, "Question", _spoken(nodes), url)
 
 
 def _sources(library: Library, url: str) -> Iterator[SearchEntry]:
@@ -215,7 +230,11 @@ def _sources(library: Library, url: str) -> Iterator[SearchEntry]:
         yield SearchEntry(name=key, kind="Source", html=text, url=f"{url}#ref-{key}")
 
 
-def _plain_text(html: str) -> str:
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", "", _UNSPOKEN.sub("", html)))).strip(
-        " ·"
-    )
+def _spoken(nodes: Iterable["Element | str"], separator: str = "") -> str:
+    """Return the words of a part of a page without formulas, buttons and links of headings."""
+    words = html_tree.text(nodes, separator, without=_is_unspoken)
+    return " ".join(words.split()).strip(" ·")
+
+
+def _is_unspoken(element: Element) -> bool:
+    return element.tag in _UNSPOKEN or "headerlink" in element.classes

@@ -1,11 +1,11 @@
 """Renders all pages of a build, reusing unchanged ones."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
+from builder.calculators import calculator_context
 from builder.content import navigation
 from builder.content.article import Article
 from builder.content.link_targets import LinkTarget, LinkTargets
@@ -17,14 +17,13 @@ from builder.core.process_pool import ProcessPool
 from builder.core.project import NavigationLink
 from builder.figures import hero_figures
 from builder.pages import (
-    deferred_content,
     html_links,
     page,
     page_archives,
     page_context,
     page_inputs,
+    page_passes,
 )
-from builder.pages.html_facts import HtmlFacts, parse_facts
 from builder.pages.page import PageContent
 from builder.pages.page_archives import ArchiveSplit
 from builder.pages.page_context import make_draft
@@ -32,41 +31,18 @@ from builder.pages.page_inputs import (
     PageDraft,
     PageOutput,
     PageSources,
+    PageText,
     RenderedPage,
     RenderedSite,
     SiteContext,
 )
+from builder.pages.page_passes import FinishedPage, PageSettings
 from builder.project.project_file import FILE
 from builder.theme.assets import hashed_path
 from builder.theme.templates import load_templates
 
-# Optional end tags: the next element of the kind, or the end of the parent, implies them.
-_OPTIONAL_END_TAGS = re.compile(
-    rb"</(?:"
-    rb"t[dh]>\s*(?=<t[dh]\b|</tr>)"
-    rb"|tr>\s*(?=<tr\b|</t(?:body|head|able)>)"
-    rb"|thead>\s*(?=<tbody\b)"
-    rb"|tbody>\s*(?=</table>)"
-    rb"|d[td]>(?=\s*(?:<d[td]\b|</d(?:l|iv)>))"
-    rb"|li>(?=\s*(?:<li\b|</[ou]l>))"
-    rb"|option>(?=<option\b|</select>)"
-    rb")"
-)
-# Without a form, the type of a button has no effect.
-_BUTTON_TYPE = re.compile(rb'(<button\b[^>]*?) type="button"')
-# Inline SVG needs no namespace.
-_NAMESPACE = b' xmlns="http://www.w3.org/2000/svg"'
-
-
-def minify_html(html: bytes) -> bytes:
-    """Return an equivalent page without optional tags and attributes."""
-    minified = _OPTIONAL_END_TAGS.sub(b"", html).replace(b"<svg" + _NAMESPACE, b"<svg")
-    return minified if b"<form" in minified else _BUTTON_TYPE.sub(rb"\1", minified)
-
-
 LOCAL_LIMIT = 48  # up to this many pages are rendered in this process
-HtmlPage = tuple[str, HtmlFacts]
-ArticlePages = tuple[HtmlPage, ...]  # the page of an article, and its receipts page if any
+ArticlePages = tuple[FinishedPage, ...]  # the page of an article, and its receipts page if any
 
 
 def render_pages(page_sources: PageSources, cache: BuildCache, pool: ProcessPool) -> RenderedSite:
@@ -90,7 +66,7 @@ def render_pages(page_sources: PageSources, cache: BuildCache, pool: ProcessPool
     output |= {card.path: card.png for card in page_sources.cards.values()}
     return RenderedSite(
         output=output,
-        minified={path: rendered_page.minified for path, rendered_page in pages.items()},
+        texts={path: rendered_page.text for path, rendered_page in pages.items()},
         problems=tuple(
             problem
             for output_of_article in outputs.values()
@@ -215,24 +191,10 @@ def _page_output(
     figures = next(iter(draft.figures), "")
     urls = page_context.page_urls(page_sources.surface.shell, figures, needed)
     article = draft.content.article
-    finished = [page_context.fill_placeholders(html, urls) for html, _ in html_pages]
-    sent = _sent_pages(finished, article, page_sources)
-    facts_with_urls = [
-        replace(
-            page_facts, urls=tuple(page_context.fill_placeholders(u, urls) for u in page_facts.urls)
-        )
-        for _, page_facts in html_pages
-    ]
-    rows = zip(output_paths(article), finished, sent, facts_with_urls, strict=False)
     return PageOutput(
         pages={
-            path: RenderedPage(
-                html=html.encode(),
-                minified=minified,
-                facts=page_facts,
-                links=html_links.page_links(path, page_facts),
-            )
-            for path, html, minified, page_facts in rows
+            path: _rendered_page(path, finished, urls)
+            for path, finished in zip(output_paths(article), html_pages, strict=False)
         },
         files={**draft.figures, **shared},
         problems=draft.problems,
@@ -240,15 +202,15 @@ def _page_output(
     )
 
 
-def _sent_pages(
-    finished: Sequence[str], article: Article, page_sources: PageSources
-) -> list[bytes]:
-    """Return minified pages; with a receipts page, folded content is moved to it."""
-    if len(finished) > 1:
-        glossary = page_sources.urls.get("glossary")
-        glossary_url = page.relative_root(article.url) + glossary if glossary else ""
-        finished = deferred_content.defer_content(finished[0], finished[1], glossary_url)
-    return [minify_html(html.encode()) for html in finished]
+def _rendered_page(path: str, finished: FinishedPage, urls: Mapping[str, str]) -> RenderedPage:
+    fill = partial(page_context.fill_placeholders, addresses=urls)
+    facts = replace(finished.facts, urls=tuple(map(fill, finished.facts.urls)))
+    return RenderedPage(
+        html=fill(finished.html).encode(),
+        text=PageText(article=finished.article, markdown=finished.markdown),
+        facts=facts,
+        links=html_links.page_links(path, facts),
+    )
 
 
 def output_paths(article: Article) -> tuple[str, str]:
@@ -332,7 +294,7 @@ def _render_contents(
 
 def _page_key(content: PageContent, page_sources: PageSources) -> str:
     # Equal contents give equal pages: a page depends on nothing but its template context.
-    code = page_sources.keys.digest_of("builder/pages/page.py", "builder/pages/html_facts.py")
+    code = page_sources.keys.digest_of("builder/pages/page.py", "builder/pages/page_passes.py")
     # The surface is long and the same for all pages, so its digest is used. Neighboring guides
     # occur in several places, so their text is cached.
     position = replace(content.place, near=())
@@ -351,11 +313,22 @@ def _page_key(content: PageContent, page_sources: PageSources) -> str:
 def _render_page(theme: Path, cache: Path, content: PageContent) -> ArticlePages:
     templates = load_templates(theme / "templates", cache)
     blocks = templates.get_template("blocks.html").module
-    html_pages = (
+    return page_passes.finish_pages(
         page.render_page(content, templates, blocks),
         page.render_receipts(content, templates, blocks),
+        _page_settings(content),
     )
-    return tuple((html, parse_facts(html)) for html in html_pages if html)
+
+
+def _page_settings(content: PageContent) -> PageSettings:
+    article, surface = content.article, content.surface
+    is_written = not surface.reload and article.kind != calculator_context.EMBED_KIND
+    return PageSettings(
+        sheets=surface.shell.conditional_styles,
+        image_sizes=content.image_sizes,
+        glossary=content.glossary,
+        address=surface.base_url + article.url if is_written else None,
+    )
 
 
 @lru_cache(maxsize=1 << 16)
@@ -389,7 +362,8 @@ def link_problems(
             text = message.replace(f"'{about}'", f"'{header_link.address}'", 1)
             problems.append(Problem(FILE, header_link.line, text))
         elif article.source not in known:
-            raw = rendered.written[article.source].get(about, about)
+            written = rendered.written[article.source]
+            raw = written.get(about) or written.get(about.removeprefix("../"), about)
             text = message.replace(f"'{about}'", f"'{raw}'", 1)
             problems += problems_where(article.source, article.body, raw, text)
     return problems

@@ -34,7 +34,7 @@ from builder.core.project import Project
 from builder.markdown import tex_to_mathml
 from builder.markdown.article_html import ArticleHtml, Heading
 from builder.markdown.extensions.references import term_id
-from builder.theme.assets import Shell, remove_unused_sheets
+from builder.theme.assets import Shell
 
 POLICY = (
     # The search compiles its WebAssembly on the page if its Worker does not start in time.
@@ -96,7 +96,8 @@ class PageContent:
     charts, "" without any, `archives` that of its calculators' archives. `path_page` is the
     learning path of a path's page; `pictures` and `moving` map slugs of guides to still and
     animated figures, on pages that list guides. `card` is the URL and the alt text of the page's
-    social card, both "" without one.
+    social card, both "" without one. `image_sizes` maps the `src` of an image to its width and
+    height; `glossary` is the URL of the glossary relative to the page, "" without one.
     """
 
     article: Article
@@ -115,15 +116,21 @@ class PageContent:
     pictures: Mapping[str, str] = field(default_factory=dict)
     moving: Mapping[str, str] = field(default_factory=dict)
     card: tuple[str, str] = ("", "")
+    image_sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    glossary: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedHtml:
-    """An article's HTML with resolved placeholders; `written` maps URLs to links as written."""
+    """An article's HTML with resolved placeholders.
+
+    `written` maps URLs to links as written, `images` those of images to their paths.
+    """
 
     html: str
     problems: tuple[Problem, ...]
     written: Mapping[str, str]
+    images: Mapping[str, str]
 
 
 def relative_root(url: str) -> str:
@@ -149,6 +156,7 @@ def resolve_links(
     """
     problems: list[Problem] = []
     written: dict[str, str] = {}
+    shown: dict[str, str] = {}
     root = relative_root(article.url)
 
     def trying(argument: str, find: Callable[[str], str]) -> str:
@@ -169,6 +177,7 @@ def resolve_links(
         path = posixpath.normpath(posixpath.join(posixpath.dirname(article.source), source))
         if path not in images:
             raise ContentError(f"image '{source}': there is no file {path}")
+        shown[root + images[path]] = path
         return root + images[path]
 
     html = fill_placeholders(
@@ -182,7 +191,7 @@ def resolve_links(
             "math": lambda name: math.get(name, ""),
         },
     )
-    return ResolvedHtml(html=html, problems=tuple(problems), written=written)
+    return ResolvedHtml(html=html, problems=tuple(problems), written=written, images=shown)
 
 
 def label_citations(html: str, library: Library) -> str:
@@ -204,10 +213,6 @@ def render_page(content: PageContent, templates: Any, blocks: Any) -> str:  # no
         blocks: the module of blocks.html.
     """
     root = relative_root(content.article.url)
-    definitions = [
-        str(blocks.definition(term, name, root + url if url else ""))
-        for term, name, url in content.terms
-    ]
     kinds = {
         "home": "home.html",
         "path": "path.html",
@@ -219,19 +224,28 @@ def render_page(content: PageContent, templates: Any, blocks: Any) -> str:  # no
         templates.get_template(kinds.get(content.article.kind, "guide.html")),
         content,
         root,
-        popovers=definitions,
-        # A page with receipts has its equations on the receipts page.
+        # A page with receipts has its definitions, equations and source labels on that page.
+        popovers=[] if content.receipts else _definitions(content, blocks, root, popover=True),
         equations=[
             str(blocks.equation(entry)) for entry in content.equations if not content.receipts
         ],
-        references=str(blocks.references(content.cited)) if content.cited else "",
+        references=str(blocks.references(content.cited, labeled=not content.receipts))
+        if content.cited
+        else "",
     )
+
+
+def _definitions(content: PageContent, blocks: Any, root: str, *, popover: bool) -> list[str]:  # noqa: ANN401
+    return [
+        str(blocks.definition(term, name, root + url if url else "", popover=popover))
+        for term, name, url in content.terms
+    ]
 
 
 def render_receipts(content: PageContent, templates: Any, blocks: Any) -> str:  # noqa: ANN401 (Jinja's)
     """Return the receipts page of a page's numbers, "" if it has none.
 
-    It also holds the equations that only receipts show.
+    It also holds the equations that only receipts show, definitions and labels of sources.
     """
     if not content.receipts:
         return ""
@@ -243,11 +257,14 @@ def render_receipts(content: PageContent, templates: Any, blocks: Any) -> str:  
         figures="",
         receipts=tuple(_RELATIVE_HREF.sub('href="../', receipt) for receipt in content.receipts),
     )
+    root = relative_root(content.article.url + RECEIPTS)
     return _render_template(
         templates.get_template("receipts.html"),
         receipts_content,
-        relative_root(content.article.url + RECEIPTS),
+        root,
         popovers=[],
+        definitions=_definitions(content, blocks, root, popover=False),
+        source_labels={entry.key: entry.label for entry in content.cited},
         equations=[str(blocks.equation(entry)) for entry in content.equations],
         references="",
         beside=True,
@@ -256,7 +273,7 @@ def render_receipts(content: PageContent, templates: Any, blocks: Any) -> str:  
 
 def _render_template(template: Any, content: PageContent, root: str, **rest: Any) -> str:  # noqa: ANN401
     """Return the HTML of a template rendered with the common context and `rest`."""
-    html = str(
+    return str(
         template.render(
             content=content,
             article=content.article,
@@ -270,7 +287,6 @@ def _render_template(template: Any, content: PageContent, root: str, **rest: Any
             **rest,
         )
     )
-    return remove_unused_sheets(html, content.surface.shell.conditional_styles)
 
 
 def cited_references(keys: tuple[str, ...], library: Library) -> tuple[Reference, ...]:

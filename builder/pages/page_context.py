@@ -37,23 +37,6 @@ def image_size(data: bytes) -> tuple[int, int] | None:
     return (round(float(box[1])), round(float(box[2]))) if box else None
 
 
-def add_image_sizes(html: str, pictures: Mapping[str, bytes]) -> str:
-    """Return the HTML with width and height attributes on every image without them.
-
-    Args:
-        html: of a page.
-        pictures: `src` -> content of the image.
-    """
-
-    def sized(match: re.Match[str]) -> str:
-        dimensions = image_size(pictures.get(match[1], b""))
-        if dimensions is None or " width=" in match[0]:
-            return match[0]
-        return f'<img width="{dimensions[0]}" height="{dimensions[1]}" loading="lazy"{match[0][4:]}'
-
-    return re.sub(r'<img\b[^>]*?\bsrc="([^"]*)"[^>]*>', sized, html)
-
-
 def make_draft(
     article: Article, page_sources: PageSources, context: SiteContext, cache: BuildCache
 ) -> PageDraft:
@@ -63,33 +46,20 @@ def make_draft(
     resolved = page.resolve_links(
         article, prose, context.index, pictures, page_sources.typeset.math
     )
-    html = _with_lists(
-        _with_image_sizes(resolved.html, article, pictures, page_sources),
-        article,
-        page_sources,
-        cache,
-    )
+    html = _with_lists(resolved.html, article, page_sources, cache)
     position = context.positions[article.source]
     content = _page_content(
         article, html, page_sources, position, context.surface, charts=bool(figures)
     )
+    sizes = {url: image_size(page_sources.images[path]) for url, path in resolved.images.items()}
+    known_sizes = {url: size for url, size in sizes.items() if size}
+    content = replace(content, image_sizes=known_sizes)
     return PageDraft(
         content=_with_guides(content, page_sources, *context.guide_figures),
         figures=figures,
         problems=(*prose.problems, *resolved.problems),
         written=resolved.written,
     )
-
-
-def _with_image_sizes(
-    html: str, article: Article, pictures: Mapping[str, str], page_sources: PageSources
-) -> str:
-    """Return an article's HTML with width and height attributes on its images."""
-    if "<img" not in html:
-        return html
-    root = page.relative_root(article.url)
-    shown = {root + pictures[path]: data for path, data in page_sources.images.items()}
-    return add_image_sizes(html, shown)
 
 
 def _with_guides(
@@ -132,6 +102,7 @@ def _page_content(
         for equation in page_sources.tools.calculators[name].equations
         if equation.name in templates
     ]
+    glossary = page_sources.urls.get("glossary")
     finished = _fill_equations(html, page_sources)
     receipts = tuple(_fill_equations(receipt, page_sources) for receipt in prose.receipts)
     whole_html = "".join((finished, *receipts))
@@ -151,6 +122,7 @@ def _page_content(
         live=bool(prose.calculators),
         archives=ARCHIVES,
         surface=surface,
+        glossary=page.relative_root(article.url) + glossary if glossary else "",
     )
 
 

@@ -168,11 +168,19 @@ class PageDraft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PageText:
+    """The HTML of a page's article for the search, and its Markdown, "" if none is wanted."""
+
+    article: str
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedPage:
-    """A finished page: full and minified HTML, its facts and its links."""
+    """A finished page: its HTML, its text, its facts and its links."""
 
     html: bytes
-    minified: bytes
+    text: PageText
     facts: HtmlFacts
     links: html_links.PageLinks
 
@@ -195,11 +203,11 @@ class RenderedSite:
     """All rendered pages, figures and images, by path in the output.
 
     `written` maps the source of an article to its URLs and their links as written; `facts`, `links`
-    and `minified` map the path of a page to its facts, its links and its minified HTML.
+    and `texts` map the path of a page to its facts, its links and its text.
     """
 
     output: Mapping[str, bytes]
-    minified: Mapping[str, bytes]
+    texts: Mapping[str, PageText]
     problems: tuple[Problem, ...]
     written: Mapping[str, Mapping[str, str]]
     facts: Mapping[str, HtmlFacts]

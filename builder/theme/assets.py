@@ -11,7 +11,6 @@ from builder.core.folders import digest, files
 
 FOLDER = "assets"
 _URL = re.compile(r"""url\(\s*["']?(?!data:)([^"')]+)["']?\s*\)""")
-_CLASS = re.compile(r'\bclass="([^"]*)"')
 MAIN_SHEET, EARLY, WORKER = "main.css", "early.js", "engine/worker.js"
 CONDITIONAL = "with"  # folder of style sheets that only some pages load
 
@@ -94,19 +93,6 @@ def sheet_classes(text: str) -> tuple[str, ...]:
     """Return the classes in the first line of a conditional style sheet: "/* With: a b. ..."."""
     match = re.match(r"/\* With: ([\w -]+)\.", text)
     return tuple(match[1].split()) if match else ()
-
-
-def remove_unused_sheets(html: str, sheets: tuple[StyleSheet, ...]) -> str:
-    """Return a page's HTML without links to conditional style sheets that it does not need."""
-    used_classes = (
-        {name for value in _CLASS.findall(html) for name in value.split()} if sheets else set()
-    )
-    for sheet in sheets:
-        if not used_classes.intersection(sheet.classes):
-            html = re.sub(
-                rf'<link rel="stylesheet" href="[^"]*{re.escape(sheet.address)}">\n?', "", html
-            )
-    return html
 
 
 def without_fonts(text: str) -> str:

@@ -6,26 +6,11 @@ from builder.core.folders import files
 from builder.theme.assets import (
     CONDITIONAL,
     MAIN_SHEET,
-    StyleSheet,
-    remove_unused_sheets,
     sheet_classes,
     style_sheets,
 )
 
 STYLES = Path(__file__).resolve().parents[2] / "theme" / "styles"
-LINK = '<link rel="stylesheet" href="../{}">\n'
-
-
-def test_a_page_links_the_sheets_of_its_classes_only() -> None:
-    some = (
-        StyleSheet(classes=("way", "card"), address="a.css"),
-        StyleSheet(classes=("tab",), address="b.css"),
-    )
-    links = LINK.format("a.css") + LINK.format("b.css")
-    for name in ("card", "wide card"):
-        body = f'<p class="{name}">tab</p>'
-        assert remove_unused_sheets(links + body, some) == LINK.format("a.css") + body
-    assert remove_unused_sheets(links + "<p>card</p>", some) == "<p>card</p>"
 
 
 def test_sheets_apart_stay_out_of_that_of_every_page() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from builder.content.bibliography import _short_authors
 from builder.content.library import parse_library
-from builder.outputs.feeds import page_markdown
+from builder.core import html_tree
+from builder.pages.page_markdown import page_markdown
 
 SOURCE = '[{key}]\nauthors = ["{author}"]\nyear = {year}\ntitle = "T"\nurl = "https://e.org/"\n'
 SECOND = SOURCE.format(key="second", author="Roger W. Hockney", year=1994)
@@ -73,7 +74,9 @@ def test_text_receipt_list_and_markdown_of_a_page_tell_two_sources_apart(live):
     assert labels == {"hockney1994": "Hockney 1994a", "second": "Hockney 1994b"}
     assert "(1994a)" in page
     assert "(1994b)" in page
-    assert "(Hockney 1994a; Hockney 1994b)" in page_markdown(page, "https://e.org/")
+    assert "(Hockney 1994a; Hockney 1994b)" in page_markdown(
+        html_tree.parse(page), "https://e.org/"
+    )
 
 
 @pytest.mark.parametrize(

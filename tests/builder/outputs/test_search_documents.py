@@ -77,29 +77,18 @@ def test_nothing_gives_no_documents():
     ],
 )
 def test_a_page_says_its_kind_and_its_place(kind, told):
-    pages = {"a/index.html": b"<i>x</i><article>Text</article><i>y</i>"}
+    pages = {"a/index.html": "<article>Text</article>"}
     expected = document(told, "a/", "<article>Text</article>")
     assert found([article("a", kind)], pages) == {"a/index.html": expected}
 
 
-def test_a_page_without_an_article_is_its_whole_body():
-    pages = {"a/index.html": b"<head></head><body class='b'>Te\nxt</body>"}
-    expected = document("Guide", "a/", "<div class='b'>Te\nxt</div>")
-    assert found([article("a")], pages) == {"a/index.html": expected}
-
-
-def test_a_page_without_a_body_has_no_text():
-    pages = {"a/index.html": b"<p>x</p>"}
-    assert found([article("a")], pages) == {"a/index.html": document("Guide", "a/", "")}
-
-
 def test_the_home_page_and_what_is_no_page_are_not_found():
-    pages = {"index.html": b"<body></body>", "x/index.html": b"<body></body>"}
+    pages = {"index.html": "<div></div>", "x/index.html": "<div></div>"}
     assert found([article("", "home"), article("a")], pages) == {}
 
 
 def test_what_a_page_of_lists_lists_is_found_beside_it():
-    pages = {"questions/index.html": b'<article><h3 id="why">Why?</h3><p>So.</p></article>'}
+    pages = {"questions/index.html": '<article><h3 id="why">Why?</h3><p>So.</p></article>'}
     made = found([article("questions", "page")], pages)
     assert list(made) == ["questions/index.html", "_/question-why/index.html"]
     expected = document("Question", "questions/#why", "<h1>Why?</h1><p>So.</p>")
@@ -158,17 +147,8 @@ def test_terms_without_a_page_of_the_glossary_are_not_found():
 
 
 def test_a_document_is_in_the_language_of_its_texts():
-    made = found([article("a")], {"a/index.html": b""}, language="de")["a/index.html"]
+    made = found([article("a")], {"a/index.html": ""}, language="de")["a/index.html"]
     assert made.startswith('<!doctype html><html lang="de"><body>')
-
-
-def test_of_a_page_with_an_article_only_that_is_searched():
-    html = HEAD + "<body><header>skip</header><article>Text</article><footer>end</footer></body>"
-    (found,) = search_documents(
-        [article("a")], {"a/index.html": html.encode()}, [], {}, EMPTY, "en"
-    ).values()
-    assert "<article>Text</article></main>" in found
-    assert "skip" not in found
 
 
 def test_what_readers_type_leads_to_tools_before_guides_and_the_term():

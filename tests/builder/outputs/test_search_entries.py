@@ -28,7 +28,7 @@ def source(key, **given):
 EMPTY = Library(references={}, terms={})
 SECTIONS = (
     '<article><h3 id="time_of">Time &amp; size<a class="headerlink" href="#">#</a></h3>'
-    '<div><div><math><mn data-slot="T">3.5 ms</mn></math></div></div>'
+    '<div class="view formula"><div><math><mn data-slot="T">3.5 ms</mn></math></div></div>'
     "<p>How  long\nit <b>takes</b>.</p><script>no()</script>"
     '<h3 id="bare">Bare</h3><p>a &lt; b ·</p><math>M</math><h2 id="x">Next</h2><p>not its</p>'
     '<h3 id="last">Last</h3><p>end</p></article><p>outside</p>'

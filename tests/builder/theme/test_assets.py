@@ -5,17 +5,13 @@ import hashlib
 import pytest
 
 from builder.theme.assets import (
-    StyleSheet,
     fonts,
     hashed_path,
-    remove_unused_sheets,
     scripts,
     sheet_classes,
     style_sheets,
     without_fonts,
 )
-
-LINK = '<link rel="stylesheet" href="{}">'
 
 
 def mark(*parts):
@@ -106,38 +102,6 @@ def test_a_font_that_is_not_there_is_told_those_that_are(tmp_path, placed, there
 )
 def test_a_sheet_apart_names_its_classes_on_its_first_line(text, named):
     assert sheet_classes(text) == named
-
-
-TWO = (
-    StyleSheet(classes=("way", "card"), address="assets/a-1.css"),
-    StyleSheet(classes=("tab",), address="assets/b-2.css"),
-)
-BOTH = LINK.format("../assets/a-1.css") + "\n" + LINK.format("../assets/b-2.css") + "\n<title>"
-
-
-@pytest.mark.parametrize(
-    ("body", "kept"),
-    [
-        ('<p class="card">', LINK.format("../assets/a-1.css") + "\n<title>"),
-        ('<p class="big way">', LINK.format("../assets/a-1.css") + "\n<title>"),
-        ('<p class="x"><b class="tab y">', LINK.format("../assets/b-2.css") + "\n<title>"),
-        ('<p class="card tab">', BOTH),
-        ('<p class="cards" id="tab">way', "<title>"),
-        ("", "<title>"),
-    ],
-)
-def test_a_page_links_the_sheets_of_which_it_has_a_class(body, kept):
-    assert remove_unused_sheets(BOTH + body, TWO) == kept + body
-
-
-def test_a_page_keeps_links_to_other_sheets():
-    html = LINK.format("assets/main.css") + LINK.format("assets/aX1.css") + LINK.format("a-1.css")
-    sheet = StyleSheet(classes=("a",), address="a.1.css")
-    assert remove_unused_sheets(html, (sheet,)) == html
-
-
-def test_without_sheets_apart_a_page_stays_as_it_is():
-    assert remove_unused_sheets(BOTH, ()) == BOTH
 
 
 def test_font_faces_are_left_out():

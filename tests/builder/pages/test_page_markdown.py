@@ -2,14 +2,19 @@
 
 import pytest
 
-from builder.outputs import feeds
-from builder.outputs.feeds import FormulaReader
+from builder.core import html_tree
+from builder.core.html_tree import Element
+from builder.pages.page_markdown import formula_line, page_markdown
 
 ADDRESS = "https://a.org/guides/ring/"
 
 
+def markdown(html, address):
+    return page_markdown(html_tree.parse(html), address)
+
+
 def text(html, address=ADDRESS):
-    whole = feeds.page_markdown(f"<article>{html}</article>", address)
+    whole = markdown(f"<article>{html}</article>", address)
     end = f"\n\nInteractive figures: {address}\n"
     assert whole.endswith(end)
     return whole.removesuffix(end)
@@ -152,12 +157,12 @@ def test_a_title_below_a_heading_of_the_same_words_is_said_once():
     ],
 )
 def test_a_page_is_its_article_or_its_main_part_or_its_body(html, said):
-    assert feeds.page_markdown(html, "x") == f"{said}\n\nInteractive figures: x\n"
+    assert markdown(html, "x") == f"{said}\n\nInteractive figures: x\n"
 
 
-@pytest.mark.parametrize("html", ["", "<p>a</p>", "<articles>a</articles>", "<article>a"])
+@pytest.mark.parametrize("html", ["", "<p>a</p>", "<articles>a</articles>"])
 def test_what_is_no_page_has_no_text(html):
-    assert feeds.page_markdown(html, ADDRESS) == ""
+    assert markdown(html, ADDRESS) == ""
 
 
 def test_a_quotation_keeps_its_words_and_each_of_its_lines_its_sign():
@@ -165,18 +170,15 @@ def test_a_quotation_keeps_its_words_and_each_of_its_lines_its_sign():
     assert text(quote) == "x\n\n> a *b*\n>\n> c\n\ny"
 
 
-def read(linear, tag, *inside):
-    linear.start(tag)
-    for one in inside:
-        if isinstance(one, str):
-            linear.data(one)
-        else:
-            assert read(linear, *one) is None
-    return linear.end()
+def element(tag, *inside):
+    nodes = [
+        html_tree.escape_text(one) if isinstance(one, str) else element(*one) for one in inside
+    ]
+    return Element(tag, children=nodes)
 
 
 def line(*inside):
-    return read(FormulaReader(), "math", *inside)
+    return formula_line(element("math", *inside))
 
 
 def n(text):
@@ -287,12 +289,6 @@ def test_blanks_between_elements_are_none_and_those_in_words_are_one():
     assert line(("mtext", "of \n a  GPU")) == "of a GPU"
 
 
-def test_words_outside_of_all_elements_are_left_out():
-    linear = FormulaReader()
-    linear.data("a")
-    assert read(linear, "math", "b") == "b"
-
-
 def test_the_line_has_no_blank_at_its_ends_nor_two_in_a_row():
     assert line(o("="), o("+")) == "= +"
     assert line(o("("), x("a"), o("+"), o(")")) == "(a +)"
@@ -300,3 +296,63 @@ def test_the_line_has_no_blank_at_its_ends_nor_two_in_a_row():
 
 def test_the_sign_of_an_applied_function_is_left_out():
     assert line(x("f"), o("\u2061"), o("("), x("x"), o(")")) == "f(x)"
+
+
+def test_a_page_as_markdown_keeps_sentences_numbers_and_code():
+    html = """<body><a>Skip</a><article><h1>Ring</h1>
+      <p>With <input type="text" value="8"> GPUs it takes
+      <a class="number" href="receipts/#receipt-c-t">490 ms</a>, and not <em>more</em>.</p>
+      <section class="calculator"><p>left <b>out</b></p></section><button>Play</button>
+      <pre>a = 1\n  b = 2</pre><table><tr><th>n</th></tr><tr><td>2 &amp; 3</td></tr></table>
+      <select><option>tree</option><option selected>ring</option></select></article></body>"""
+    text = markdown(html, "https://example.org/w/ring/")
+    assert "# Ring" in text
+    assert "With 8 GPUs it takes 490 ms, and not *more*." in text
+    assert "a = 1\n  b = 2" in text
+    assert "| 2 & 3 |" in text
+    assert "ring" in text.split("| 2 & 3 |")[1]
+    assert "left" not in text
+    assert "Play" not in text
+    assert "Skip" not in text
+    assert "tree" not in text
+
+
+def test_an_item_of_a_list_that_holds_paragraphs_is_no_empty_bullet():
+    html = """<body><article><ul><li>
+      <p><b>One</b>, then code:</p><pre>a</pre><p>behind it</p></li>
+      <li>two</li></ul></article></body>"""
+    lines = markdown(html, ADDRESS).splitlines()
+    assert lines[0] == "- One, then code:"
+    assert [line for line in lines if line.startswith("-")] == [lines[0], "- two"]
+    assert "behind it" in lines
+
+
+def test_tables_links_code_and_formulas_are_markdown():
+    html = """<body><article><p>See <a href="../tree/#why">trees</a>
+      (<a href="#ref-a">A 2020</a>), <code>NCCL_ALGO</code>.</p>
+      <table><caption>Rates</caption><thead><tr><th>n</th><th>GB/s</th></tr></thead>
+      <tbody><tr><th>8</th><td>40</td></tr></tbody></table>
+      <p>With <math><msup><mi>x</mi><mn>2</mn></msup></math>:</p><math display="block"><mrow>
+      <mi>K</mi><mo>=</mo><mfrac><mn>1</mn><mrow><mn>1</mn><mo>+</mo><mi>f</mi></mrow></mfrac></mrow>
+      </math></article></body>"""
+    text = markdown(html, "https://example.org/w/ring/")
+    assert "[trees](https://example.org/w/tree/#why) (A 2020), `NCCL_ALGO`." in text
+    assert "[trees](../tree/#why)" in markdown(html, "guides/ring/")
+    assert "**Rates**\n\n| n | GB/s |\n| --- | --- |\n| 8 | 40 |" in text
+    assert "With x^2:\n\nK = 1/(1 + f)\n" in text
+
+
+def test_a_formula_below_a_heading_of_its_title_has_that_title_once():
+    formula = '<div class="view formula"><p class="view-title">{}</p><p>{} = 1</p></div>'
+    html = "<article><h3>Ring</h3>" + formula.format("Ring", "T") + "<p>Ring</p>"
+    text = markdown(html + "<h3>Tree</h3>" + formula.format("A tree", "U") + "</article>", ADDRESS)
+    assert "### Ring\n\nT = 1\n\nRing\n" in text
+    assert "### Tree\n\nA tree\n\nU = 1\n" in text
+
+
+def test_code_keeps_its_blanks_behind_a_colored_word_too_and_what_follows_it_does_not():
+    html = """<article><pre><code><span>if</span>  a:\n\n    b</code></pre>
+      <p>So  it\nis, with <code>a</code>.</p></article>"""
+    code, behind = markdown(html, ADDRESS).split("\n```\n")[:2]
+    assert code == "```\nif  a:\n\n    b"
+    assert behind.strip().startswith("So it is, with `a`.")
