@@ -66,6 +66,31 @@ def _last(word: str) -> str:
     return last if last in _EVERY else last.lstrip("*")
 
 
+def note_bits(setting: Setting, draft: RunDraft, bits: str) -> None:
+    """Note that frozen weights are kept in `bits` bits; `settle_bits` says what became of it."""
+    draft.notes["frozen bits"] = setting, bits
+
+
+def settle_bits(draft: RunDraft) -> None:
+    """Keep frozen weights in 4 bits where a run file can say it, or warn of what is shown.
+
+    bitsandbytes has NF4 and FP4, both of half a byte; it runs under FSDP and DeepSpeed (QLoRA).
+    """
+    if "frozen bits" not in draft.notes:
+        return
+    setting, bits = draft.notes.pop("frozen bits")
+    get, values = draft.get, draft.values
+    split = get("parallelism.tensor_parallel") * get("parallelism.pipeline_parallel")
+    alone = split * get("parallelism.context_parallel") == 1
+    framework = values.get("training.framework") in ("fsdp", "deepspeed")
+    plain = values.get("training.precision", "bf16") in ("bf16", "fp16")
+    if bits == "4" and "training.lora_rank" in values and framework and alone and plain:
+        draft.set_value(setting, "training.nf4_weights", True)
+    else:
+        what = f"frozen weights are kept in {bits} bits; 16 are shown, which take more"
+        draft.report_not_modeled(setting, what)
+
+
 def settle_targets(draft: RunDraft, default: Literal["all", "PEFT"], software: str) -> None:
     """Assume the layers with adapters where no setting says them."""
     if "training.lora_rank" not in draft.values:

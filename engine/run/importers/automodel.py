@@ -72,7 +72,10 @@ def _type(setting: Setting, draft: RunDraft) -> None:
 def _packs(setting: Setting, draft: RunDraft) -> None:
     number = positive_number(setting.value)
     if number:
+        # The samples are packed up to it, whatever length of one the data set is told.
+        draft.lines.pop("sequence_length", None)
         draft.set_value(setting, "sequence_length", number)
+        draft.lines.pop("sequence_length", None)
     else:
         draft.report(setting, "understood", FULL_LENGTH)
 

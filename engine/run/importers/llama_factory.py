@@ -13,14 +13,13 @@ DeepSpeed's file holds.
 
 import re
 
-from engine.run.importers.adapters import read_targets, settle_targets
+from engine.run.importers.adapters import note_bits, read_targets, settle_targets
 from engine.run.importers.dialect import Dialect, Piece, flags, yaml_keys
 from engine.run.importers.import_report import (
     RunDraft,
     Setting,
     is_true,
     positive_number,
-    shorten,
     whole_number,
 )
 from engine.run.importers.json_text import object_settings
@@ -118,9 +117,7 @@ def _bits(setting: Setting, draft: RunDraft) -> None:
     if is_absent(setting.value):
         draft.report(setting, "understood", "not set")
     else:
-        bits = shorten(setting.value)
-        what = f"frozen weights are kept in {bits} bits; 16 are shown, which take more"
-        draft.report_not_modeled(setting, what)
+        note_bits(setting, draft, str(setting.value)[:20])
 
 
 def _pure(setting: Setting, draft: RunDraft) -> None:

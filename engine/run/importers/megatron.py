@@ -371,6 +371,11 @@ def _deepspeed_file(setting: Setting, draft: RunDraft) -> None:
         draft.report_not_modeled(setting, "a file of DeepSpeed; paste it too")
 
 
+def _decoder_length(setting: Setting, draft: RunDraft) -> None:
+    """Note the decoder's length; beside a vision tower it is that of the language model."""
+    draft.notes["decoder length"] = setting
+
+
 def _spec(setting: Setting, draft: RunDraft) -> None:
     """Read which layers a model is made of: Megatron's own, or those of a file."""
     value = setting.value
@@ -399,6 +404,7 @@ _SPECIAL = {
     "ds-config": _deepspeed_file,
     "pp-partition-method": _partition,
     "spec": _spec,
+    "decoder-seq-length": _decoder_length,
     "full-recomputation": _full_recomputation,
     "pad-vocab-size-to": _padded_vocabulary,
     "delay-wgrad-compute": _delayed_weights,

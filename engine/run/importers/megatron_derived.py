@@ -25,6 +25,7 @@ ONLY = "only leading or alternating dense layers are known."
 def finish_megatron(draft: RunDraft) -> None:
     """Derive values from several arguments, and assume Megatron's defaults."""
     notes = draft.notes
+    _decoder_length(draft)
     _recomputation(draft, notes)
     _derive_pieces(draft, notes)
     if is_true(notes.get("use-megatron-fsdp", False)):
@@ -52,6 +53,22 @@ def finish_megatron(draft: RunDraft) -> None:
         draft.assume("parallelism.expert_tensor_parallel", split, why)
     if "model.num_layers" in draft.values:
         _derive_model(draft, notes)
+
+
+def _decoder_length(draft: RunDraft) -> None:
+    """Take the decoder's length where `--seq-length` is that of an image (pretrain_vlm.py)."""
+    setting = draft.notes.pop("decoder length", None)
+    if setting is None:
+        return
+    number = positive_number(setting.value)
+    sees = any("vision-model-type" in entry.key.replace("_", "-") for entry in draft.entries)
+    if number and sees:
+        draft.lines.pop("sequence_length", None)
+        draft.set_value(setting, "sequence_length", number)
+        draft.lines.pop("sequence_length", None)
+    else:
+        what = "sequences of another length; --seq-length is shown"
+        draft.report_not_modeled(setting, what)
 
 
 def _derive_exchange(draft: RunDraft, notes: Mapping[str, Any]) -> None:

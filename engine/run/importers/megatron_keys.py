@@ -95,7 +95,6 @@ MEGATRON_KEYS = KeyTable(
         "recomputed; all are shown as recomputed",
         "disable_parameter_transpose_cache": "one copy of a weight in eight bits instead of two",
         "overlap_dispatch_backward_with_experts_wgrad": "more of the exchange is hidden",
-        "decoder_seq_length": "sequences of another length; --seq-length is shown",
         "language_model_type": "a model that reads images; its language model alone is shown",
         "vision_model_type": "a model that reads images; its language model alone is shown",
         "freeze_lm": "frozen weights; all are shown as trained",

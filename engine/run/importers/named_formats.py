@@ -11,7 +11,8 @@ from engine.run.importers.dialect import flags
 _FORMATS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "OLMo-core",
-        "its settings are computed by a program",
+        "its settings are computed by a program; paste the model's config.json and say batch, "
+        "length and GPUs in a run file",
         (
             r"\bfrom olmo_core(?:\.\w+)* import|\bimport olmo_core\b",
             r"\b(?:TransformerTrainModuleConfig|TransformerConfig\.\w+|NumpyFSLDatasetConfig|"

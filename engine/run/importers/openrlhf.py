@@ -10,7 +10,7 @@ said.
 
 import re
 
-from engine.run.importers.adapters import read_targets, settle_targets
+from engine.run.importers.adapters import read_targets, settle_bits, settle_targets
 from engine.run.importers.dialect import Dialect, Piece, flags
 from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting, shorten
 from engine.run.importers.key_table import (
@@ -104,7 +104,7 @@ _HANDLERS: dict[str, Handler] = {
     ),
     **dict.fromkeys(("lora_rank", "ds.lora.rank"), _rank),
     **dict.fromkeys(("target_modules", "ds.lora.target_modules"), read_targets),
-    **dict.fromkeys(("load_in_4bit", "ds.load_in_4bit"), read_bits("4 bits")),
+    **dict.fromkeys(("load_in_4bit", "ds.load_in_4bit"), read_bits("4")),
     **dict.fromkeys(("packing_samples", "ds.packing_samples"), read_packing),
     **dict.fromkeys(("flash_attn",), switch("training.flash_attention", True)),
     **dict.fromkeys(("attn_implementation", "ds.attn_implementation"), read_attention),
@@ -206,6 +206,7 @@ def finish_openrlhf(draft: RunDraft) -> None:
     draft.assume("training.precision", "bf16", f"param_dtype bf16 {why}")
     draft.assume("training.compiled", False, "no compiler of kernels")
     draft.assume("parallelism.sequence_parallel", False, "DeepSpeed's AutoTP has none")
+    settle_bits(draft)
     _batch(draft, kind)
 
 

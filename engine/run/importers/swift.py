@@ -15,7 +15,7 @@ off and without effect at tensor parallelism 1; sequences are packing_length or 
 import re
 from dataclasses import replace
 
-from engine.run.importers.adapters import read_targets, settle_targets
+from engine.run.importers.adapters import note_bits, read_targets, settle_bits, settle_targets
 from engine.run.importers.dialect import Dialect, Piece, flags, yaml_keys
 from engine.run.importers.import_report import RunDraft, Setting, positive_number, shorten
 from engine.run.importers.key_table import (
@@ -98,9 +98,7 @@ def _bits(setting: Setting, draft: RunDraft) -> None:
     if is_absent(setting.value):
         draft.report(setting, "understood", "not set")
     else:
-        bits = shorten(setting.value)
-        what = f"frozen weights are kept in {bits} bits; 16 are shown, which take more"
-        draft.report_not_modeled(setting, what)
+        note_bits(setting, draft, str(setting.value)[:20])
 
 
 def _task(setting: Setting, draft: RunDraft) -> None:
@@ -330,6 +328,7 @@ def _finish_megatron(draft: RunDraft) -> None:
         draft.values["parallelism.sequence_parallel"] = False
     finish_megatron_run(draft)
     draft.assume("training.recompute", "selective", f"recompute_granularity ({SOFTWARE})")
+    settle_bits(draft)
 
 
 def _finish_trainer(draft: RunDraft) -> None:

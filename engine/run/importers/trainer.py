@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from engine.run.importers.adapters import note_bits, settle_bits
 from engine.run.importers.import_report import (
     OFFLOADED,
     RunDraft,
@@ -177,8 +178,7 @@ def read_bits(bits: str) -> Handler:
 
     def read(setting: Setting, draft: RunDraft) -> None:
         if is_on(setting, draft):
-            what = f"frozen weights are kept in {bits}; 16 bits are shown, which take more"
-            draft.report_not_modeled(setting, what)
+            note_bits(setting, draft, bits)
 
     return read
 
@@ -319,6 +319,7 @@ def finish_trainer(draft: RunDraft, defaults: TrainerDefaults) -> None:
     draft.assume("training.compiled", False, f"no torch_compile ({defaults.software})")
     draft.assume("parallelism.sequence_parallel", False, "none in the Trainer")
     _batch(draft, defaults)
+    settle_bits(draft)
 
 
 def assume_length(draft: RunDraft) -> None:

@@ -234,7 +234,7 @@ def _weight_bits(setting: Setting, draft: RunDraft) -> None:
 
 
 def _quantized(setting: Setting, draft: RunDraft) -> None:
-    read_bits("4 bits" if "4" in setting.key else "8 bits")(setting, draft)
+    read_bits("4" if "4" in setting.key else "8")(setting, draft)
 
 
 def _other_name(setting: Setting, draft: RunDraft) -> None:
@@ -348,7 +348,8 @@ TABLE = KeyTable(
         "lora_target_modules": read_targets,
         "load_in_4bit": _quantized,
         "load_in_8bit": _quantized,
-        "q_lora": lambda setting, draft: read_bits("4 bits")(setting, draft),
+        "q_lora": read_bits("4"),
+        "use_qlora": read_bits("4"),
         **fsdp_config_handlers(),
     },
     not_modeled=NOT_MODELED,

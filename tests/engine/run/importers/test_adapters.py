@@ -5,6 +5,7 @@ import pytest
 from engine.run.importers.adapters import read_targets, settle_targets
 from engine.run.importers.assemble import import_run
 from engine.run.importers.import_report import RunDraft, Setting
+from tests.each import each
 
 _LAYERS = "training.lora_layers"
 
@@ -74,3 +75,51 @@ def test_what_software_takes_unasked(text: str, layers: str, named: bool) -> Non
     assert imported.document["training"]["lora_layers"] == layers
     assert any("of the attention" in warning for warning in imported.warnings) == named
     assert not imported.contradictions
+
+
+_QLORA = {
+    "axolotl": """base_model: meta-llama/Llama-3.1-8B
+load_in_4bit: true
+adapter: qlora
+lora_r: 16
+lora_target_linear: true
+sequence_len: 2048
+micro_batch_size: 1
+gradient_accumulation_steps: 4
+bf16: true
+flash_attention: true
+""",
+    "LLaMA-Factory": """model_name_or_path: meta-llama/Llama-3.1-8B
+stage: sft
+finetuning_type: lora
+lora_rank: 16
+lora_target: all
+quantization_bit: 4
+cutoff_len: 2048
+per_device_train_batch_size: 1
+gradient_accumulation_steps: 4
+bf16: true
+""",
+    "Trainer": "torchrun --nproc_per_node 8 train.py --model_name_or_path meta-llama/Llama-3.1-8B "
+    "--use_qlora 1 --lora_r 16 --block_size 2048 --per_device_train_batch_size 1 "
+    "--gradient_accumulation_steps 4 --bf16 True\n",
+}
+
+
+@each("name", list(_QLORA))
+def test_frozen_weights_in_4_bits_are_those_of_a_run_file(name):
+    found = import_run(_QLORA[name])
+    assert found.contradictions == ()
+    assert found.run.training.nf4_weights
+    assert found.run.training.lora_rank == 16
+    assert not any("4 bits" in line for line in found.warnings)
+
+
+@each(
+    "old, new, bits",
+    [("quantization_bit: 4", "quantization_bit: 8", 8), ("type: lora", "type: full", 4)],
+)
+def test_other_bits_are_told_and_not_shown(old, new, bits):
+    found = import_run(_QLORA["LLaMA-Factory"].replace(old, new))
+    assert not found.document["training"].get("nf4_weights", False)
+    assert any(f"kept in {bits} bits; 16 are shown" in line for line in found.warnings)

@@ -270,3 +270,18 @@ def test_what_the_prediction_makes_of_an_exchange_is_said(flags, kind, meaning):
     name = flags.partition(" ")[0]
     told = [(one.kind, one.meaning) for one in after(flags).entries if one.key == name]
     assert told == [(kind, meaning)]
+
+
+_IMAGES = (
+    "torchrun --nproc_per_node 8 train.py --num-layers 12 --hidden-size 1024 --bf16 "
+    "--num-attention-heads 16 --seq-length 261 --decoder-seq-length 3200 --micro-batch-size 1 "
+    "--max-position-embeddings 4096 --vocab-size 32000 --global-batch-size 8 "
+)
+
+
+def test_beside_a_vision_tower_the_decoders_length_is_the_language_models():
+    found = import_run(f"{_IMAGES} --language-model-type yi --vision-model-type internvit\n")
+    assert found.document["sequence_length"] == 3200
+    plain = import_run(f"{_IMAGES}\n")
+    assert plain.document["sequence_length"] == 261
+    assert any("--seq-length is shown" in line for line in plain.warnings)
