@@ -78,7 +78,7 @@ def _trace(arguments: Sequence[str]) -> int:
         print(read_trace.sample())
         return 0
     files = [text for text in arguments if "=" not in text and not text.startswith("-")]
-    rest = [text for text in arguments if text not in files]
+    inputs = [text for text in arguments if text not in files]
     if "--help" in arguments or "-h" in arguments:
         print(f"usage: {read_trace.USAGE}\n")
         return main([read_trace.CALCULATOR, "--help"])
@@ -88,7 +88,7 @@ def _trace(arguments: Sequence[str]) -> int:
         text = read_trace.trace_document(files)
     except OSError as error:
         return print_problems([str(error)])
-    return main([read_trace.CALCULATOR, f"trace={text}", *rest])
+    return main([read_trace.CALCULATOR, f"trace={text}", *inputs])
 
 
 def _completion(arguments: Sequence[str]) -> int:

@@ -72,7 +72,7 @@ def _starts(files: Sequence[tuple[str, str]]) -> list[int]:
 def _in_files(text: str, names: Sequence[str], starts: Sequence[int]) -> str:
     """Return a message with lines of their files in place of lines of the text of all."""
 
-    def place(match: re.Match[str]) -> str:
+    def in_its_file(match: re.Match[str]) -> str:
         number = int(match[2])
         at = max(bisect_right(starts, number) - 1, 0)
         last = f"-{int(match[3]) - starts[at]}" if match[3] else ""
@@ -80,7 +80,7 @@ def _in_files(text: str, names: Sequence[str], starts: Sequence[int]) -> str:
         file = f"{names[at]}, " if len(names) > 1 and not named else ""
         return f"{file}{match[1]} {max(1, number - starts[at])}{last}"
 
-    return _LINES.sub(place, text)
+    return _LINES.sub(in_its_file, text)
 
 
 def _text(name: str) -> str:

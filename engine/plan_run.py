@@ -193,9 +193,9 @@ def _listed_json(request: PlanRequest, plan: ListedPlan) -> dict[str, Any]:
 
 def _published_json(request: PlanRequest, plan: PublishedPlan) -> dict[str, Any]:
     gpu, count = plan.machine
-    said = {"source": plan.recipe.source, "gpu": gpu, "gpus": count}
+    published = {"source": plan.recipe.source, "gpu": gpu, "gpus": count}
     compared = {"slower": plan.slower, "more_memory": plan.more}
-    return said | compared | {"plan": _plan_json(request, plan.candidate)}
+    return published | compared | {"plan": _plan_json(request, plan.candidate)}
 
 
 def _plan_json(request: PlanRequest, candidate: Candidate) -> dict[str, Any]:

@@ -159,9 +159,11 @@ def trial_problems(
             except TooSlowError:
                 raise
             except Exception as error:  # whatever an author's code may raise
-                told = error_locations.calculator_problem(calculator.name, source, error)
+                problem = error_locations.calculator_problem(calculator.name, source, error)
                 shown = field.show(value)
-                yield Problem(told.path, told.line, f"{told.message}, with {name} = {shown}")
+                yield Problem(
+                    problem.path, problem.line, f"{problem.message}, with {name} = {shown}"
+                )
                 break
 
 
@@ -186,9 +188,11 @@ def symbol_problems(
     records = [calculator.inputs, *([result] if isinstance(result, type) else [])]
     known = {symbol for record in records for symbol in _symbols(record)}
     for equation in calculator.equations:
-        given = {symbol for view in views.values() for symbol in _given(view, equation)}
+        given_symbols = {
+            symbol for view in views.values() for symbol in _given_symbols(view, equation)
+        }
         used = set(re.findall(r"\\v\{(\w+)\}", equation.tex)) & set(equation.symbols)
-        for symbol in sorted(used - known - given):
+        for symbol in sorted(used - known - given_symbols):
             message = (
                 f"equation '{equation.name}' uses \\v{{{symbol}}}, the symbol of no field; give it "
                 "to a Number, an Output or a Symbol, or write it as plain TeX"
@@ -196,7 +200,7 @@ def symbol_problems(
             yield locations.problem(locations.find_text(equation.name), message)
 
 
-def _given(view: View, equation: Equation) -> Iterable[str]:
+def _given_symbols(view: View, equation: Equation) -> Iterable[str]:
     """Return the symbols whose values a view gives for an equation."""
     if isinstance(view, Formula) and view.equation == equation:
         return view.symbols

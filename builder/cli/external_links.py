@@ -44,8 +44,8 @@ def external_urls(output: Mapping[str, bytes], prefixes: Iterable[str]) -> list[
 def load_answers(root: Path) -> Answers:
     """Return the recorded answers, none if the file is missing or invalid."""
     try:
-        answers = json.loads((root / FILE).read_text("utf-8"))
-        return {str(url): (int(status), str(date)) for url, (status, date) in answers.items()}
+        statuses = json.loads((root / FILE).read_text("utf-8"))
+        return {str(url): (int(status), str(date)) for url, (status, date) in statuses.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 

@@ -370,17 +370,17 @@ def slug_problems(articles: Iterable[Article]) -> list[Problem]:
     slugs = {article.slug for article in all_articles if article.kind == "guide"}
     problems: list[Problem] = []
     first_source: dict[str, str] = {}
-    first_said: dict[tuple[str, str], str] = {}
+    first_with: dict[tuple[str, str], str] = {}
     for article in all_articles:
         if article.kind != "home" and article.slug in first_source:
             message = f"'{article.slug}' is also the name of {first_source[article.slug]}"
             problems.append(Problem(article.source, 1, message))
         first_source[article.slug] = article.source
-        said = (article.title, article.question)
-        if said in first_said and article.kind != "home":
-            message = f"has the title and the question of {first_said[said]}"
+        title_and_question = (article.title, article.question)
+        if title_and_question in first_with and article.kind != "home":
+            message = f"has the title and the question of {first_with[title_and_question]}"
             problems.append(Problem(article.source, 1, message))
-        first_said[said] = article.source
+        first_with[title_and_question] = article.source
         for key in ("requires", "next"):
             for slug in getattr(article, key):
                 if slug not in {*slugs, *article.planned}:

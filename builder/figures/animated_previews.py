@@ -155,12 +155,12 @@ def _chart_states(opening: OpeningChart) -> Charts:
     charts: Charts = {f"{name}.{output}.0": {"view": opening.view, "spoken": opening.spoken}}
     for number, values in enumerate(changes[: _FRAMES - 1], start=1):
         reply_options = {"only": [output], "want": {"spoken": [output]}}
-        answer = reply({"calculator": name, "values": values, **reply_options})
-        view = answer["outputs"].get(output)
+        replied = reply({"calculator": name, "values": values, **reply_options})
+        view = replied["outputs"].get(output)
         if view and view["kind"] == opening.view["kind"]:
             charts[f"{name}.{output}.{number}"] = {
                 "view": view,
-                "spoken": answer["extra"]["spoken"][output],
+                "spoken": replied["extra"]["spoken"][output],
             }
     return charts
 

@@ -62,11 +62,11 @@ def _renumber_ids(item: dict[str, Any], name: str) -> dict[str, Any]:
         if not isinstance(value, dict):
             return value
         return {
-            key: own(child) if key in ("id", "root_id") else renamed(child)
+            key: new_id(child) if key in ("id", "root_id") else renamed(child)
             for key, child in value.items()
         }
 
-    def own(old: str) -> str:
+    def new_id(old: str) -> str:
         return ids.setdefault(old, f"{prefix}-{len(ids) + 1}")
 
     result: dict[str, Any] = renamed(item)

@@ -22,5 +22,5 @@ def draw_charts(theme: Path, charts: Mapping[str, Any]) -> Mapping[str, str]:
         node.NodeError: Node is not usable, or a chart cannot be drawn.
     """
     module = theme / "runtime" / "charts" / "svg.js"
-    answer: Any = node.run(_SCRIPT, {"module": str(module), "charts": charts}) if charts else {}
-    return dict(answer)
+    drawn: Any = node.run(_SCRIPT, {"module": str(module), "charts": charts}) if charts else {}
+    return dict(drawn)

@@ -74,9 +74,9 @@ class ArticleRenderer:
     def _record_answer(
         self, calculator: CalculatorContext, settings: Mapping[str, str], output: str
     ) -> Answer:
-        answer = self._at(calculator, settings, output)
-        self._answers[calculator.name, tuple(settings.items()), output] = answer
-        return answer
+        number = self._at(calculator, settings, output)
+        self._answers[calculator.name, tuple(settings.items()), output] = number
+        return number
 
 
 @lru_cache(maxsize=1)
@@ -162,20 +162,20 @@ class CachedArticleRenderer:
         self, article: Article, text_digest: str, rendered: dict[str, RenderedArticle]
     ) -> ArticleHtml:
         fresh = rendered.get(article.source)
-        for request, answer in fresh[1].items() if fresh else ():
-            self._at(request, lambda answer=answer: answer)  # type: ignore[misc]
+        for request, number in fresh[1].items() if fresh else ():
+            self._at(request, lambda number=number: number)  # type: ignore[misc]
         # Its text says which numbers it asks for; the calculators determine their values.
         requests: tuple[NumberRequest, ...] = self.cache.get(
             f"asked {article.source}",
             text_digest,
             lambda: tuple((fresh or self.article_renderer.render_with_numbers(article))[1]),
         )
-        answers = [self._answer_text(request) for request in requests]
+        numbers = [self._answer_text(request) for request in requests]
         key = digest(
             (
                 text_digest,
                 *(self.tools.digests[n] for n in self._calculators_named(article)),
-                *answers,
+                *numbers,
             )
         )
         return self.cache.get(

@@ -65,12 +65,12 @@ def typeset(
     uncached = [formula for formula in unique if formula_key(formula) not in cached]
     errors: dict[Formula, str] = {}
     if uncached:
-        answers = run([{"tex": tex, "display": display} for tex, display in uncached])
-        for formula, answer in zip(uncached, answers, strict=True):
-            if "error" in answer:
-                errors[formula] = " ".join(answer["error"].replace("\u0332", "").split())
+        results = run([{"tex": tex, "display": display} for tex, display in uncached])
+        for formula, result in zip(uncached, results, strict=True):
+            if "error" in result:
+                errors[formula] = " ".join(result["error"].replace("\u0332", "").split())
             else:
-                cached[formula_key(formula)] = answer["html"]
+                cached[formula_key(formula)] = result["html"]
         write_atomically(path, json.dumps(cached, ensure_ascii=False, indent=0).encode())
     # Browsers show a formula with `display="block"` as a block without further attributes.
     return {

@@ -198,10 +198,10 @@ def early_answers(placed: Placed) -> dict[str, Any]:
     `inputs` maps an input to its rows (steps, value, reply) in order, that of no step among them;
     `outputs` names what every reply holds.
     """
-    return {name: _answers(name, *numbers) for name, numbers in placed.items()}
+    return {name: _early_answers(name, *numbers) for name, numbers in placed.items()}
 
 
-def _answers(name: str, inputs: list[str], outputs: list[str]) -> dict[str, Any]:
+def _early_answers(name: str, inputs: list[str], outputs: list[str]) -> dict[str, Any]:
     calculator = calculators.load(name)
     asked = {"calculator": name, "only": outputs, "short": True, "headline": True}
     default = reply(asked)
@@ -217,6 +217,6 @@ def _rows(asked: dict[str, Any], key: str, default: dict[str, Any]) -> list[list
     """Return (steps, value, reply) of the default and of some steps from it, until the limits."""
     rows = {default["inputs"][key]["value"]: (0, default)}
     for steps in sorted((*STEPS, *(-step for step in STEPS)), key=abs):
-        answer = reply(asked | {"nudge": {key: steps}})
-        rows.setdefault(answer["inputs"][key]["value"], (steps, answer))
-    return sorted([steps, value, answer] for value, (steps, answer) in rows.items())
+        replied = reply(asked | {"nudge": {key: steps}})
+        rows.setdefault(replied["inputs"][key]["value"], (steps, replied))
+    return sorted([steps, value, replied] for value, (steps, replied) in rows.items())

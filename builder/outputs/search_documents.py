@@ -84,8 +84,8 @@ def asked_words(articles: Iterable[Article], library: Library) -> dict[str, Any]
     pages: dict[tuple[str, str, str], int] = {}
     words: dict[str, list[int]] = {}
     for term in dict.fromkeys(library.terms.values()):
-        answers = [by_slug[slug] for slug in (*term.tools, term.see) if slug in by_slug]
-        rows = [(item.title, item.url, KINDS.get(item.kind, "Page")) for item in answers]
+        answering_pages = [by_slug[slug] for slug in (*term.tools, term.see) if slug in by_slug]
+        rows = [(item.title, item.url, KINDS.get(item.kind, "Page")) for item in answering_pages]
         if glossary:
             rows.append((term.name, f"{glossary.url}#{term_id(term.name)}", "Term"))
         numbers = [pages.setdefault(row, len(pages)) for row in rows]
@@ -208,8 +208,8 @@ def _claims(page: Element, url: str) -> Iterator[SearchEntry]:
         details = {
             label: cells[label].rstrip(".") for label in ("Printed", "Right", "Verdict", "Why")
         }
-        rest = " ".join(f"{label}: {text}." for label, text in details.items())
-        text = f"<h1>{escape(cells['Claim'])}</h1><p>{escape(rest)}</p>"
+        details_text = " ".join(f"{label}: {text}." for label, text in details.items())
+        text = f"<h1>{escape(cells['Claim'])}</h1><p>{escape(details_text)}</p>"
         yield SearchEntry(name=str(number), kind="Claim", html=text, url=f"{url}#claims_checked")
 
 

@@ -66,8 +66,8 @@ def make_services(
     def typeset(formulas: list[dict[str, object]]) -> list[dict[str, str]]:
         from builder.core import node
 
-        answer: Any = _with_node(lambda: node.run(script, formulas))
-        return list(answer)
+        typeset_formulas: Any = _with_node(lambda: node.run(script, formulas))
+        return list(typeset_formulas)
 
     def runtime(on_started: Callable[[], object]) -> Runtime:
         from builder.runtime import bundle
@@ -131,5 +131,5 @@ def _check_modules(texts: Mapping[str, str]) -> ModuleFaults:
     from builder.core import node
 
     script = GENERATOR / "builder" / "theme" / "check_modules.mjs"
-    answer: Any = _with_node(lambda: node.run(script, texts))
-    return [(fault["name"], fault["line"], fault["message"]) for fault in answer]
+    faults: Any = _with_node(lambda: node.run(script, texts))
+    return [(fault["name"], fault["line"], fault["message"]) for fault in faults]

@@ -124,12 +124,17 @@ def _link_target(url: str, path: str) -> tuple[str, str]:
         return path, unquote(anchor)
     home = "../" * path.count("/")
     # Most links start with the path to the home page, which only has to be cut off.
-    rest = address.removeprefix(home) if address.startswith(home) else "/"
-    needs_normalizing = rest[:1] == "/" or rest[-1:] == "." or "./" in rest or "//" in rest
+    path_in_site = address.removeprefix(home) if address.startswith(home) else "/"
+    needs_normalizing = (
+        path_in_site[:1] == "/"
+        or path_in_site[-1:] == "."
+        or "./" in path_in_site
+        or "//" in path_in_site
+    )
     if needs_normalizing:
         return _normalized_path(address, path), unquote(anchor)
-    inner = "" if rest[-1:] not in ("", "/") else "index.html"
-    return rest + inner, unquote(anchor)
+    inner = "" if path_in_site[-1:] not in ("", "/") else "index.html"
+    return path_in_site + inner, unquote(anchor)
 
 
 def _normalized_path(address: str, path: str) -> str:

@@ -271,8 +271,8 @@ def render_receipts(content: PageContent, templates: Any, blocks: Any) -> str:  
     )
 
 
-def _render_template(template: Any, content: PageContent, root: str, **rest: Any) -> str:  # noqa: ANN401
-    """Return the HTML of a template rendered with the common context and `rest`."""
+def _render_template(template: Any, content: PageContent, root: str, **template_values: Any) -> str:  # noqa: ANN401
+    """Return the HTML of a template rendered with the common context and `template_values`."""
     return str(
         template.render(
             content=content,
@@ -284,7 +284,7 @@ def _render_template(template: Any, content: PageContent, root: str, **rest: Any
             root=root,
             policy=POLICY,
             citation=cite_page(content.article, content.surface.project, content.surface.base_url),
-            **rest,
+            **template_values,
         )
     )
 

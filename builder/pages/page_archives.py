@@ -42,8 +42,10 @@ def split_archives(
         for name, modules in unpacked.items():
             needed[name] += [common] if modules.keys() & shared.keys() else []
     for name, modules in unpacked.items():
-        rest = {path: text for path, text in modules.items() if path not in shared}
-        needed[name] += [_add_archive(f"{page}-{name}", rest, files, quick=quick)] if rest else []
+        own_modules = {path: text for path, text in modules.items() if path not in shared}
+        needed[name] += (
+            [_add_archive(f"{page}-{name}", own_modules, files, quick=quick)] if own_modules else []
+        )
     return files, needed
 
 

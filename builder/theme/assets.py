@@ -159,8 +159,8 @@ def minify(folder: Path, texts: Mapping[str, str]) -> MinifiedAssets:
         "entry": ENTRY,
         "texts": texts,
     }
-    answer: Any = node.run(Path(__file__).with_name("minify_assets.mjs"), request)
-    return MinifiedAssets(modules=answer["modules"], texts=answer["texts"])
+    minified: Any = node.run(Path(__file__).with_name("minify_assets.mjs"), request)
+    return MinifiedAssets(modules=minified["modules"], texts=minified["texts"])
 
 
 def _modules(folder: Path) -> list[str]:

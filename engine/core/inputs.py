@@ -472,5 +472,5 @@ def list_options(options: list[str]) -> str:
     shown = options
     while len(", ".join(shown)) > LONGEST_LIST:
         shown = shown[:-1]
-    rest = len(options) - len(shown)
-    return ", ".join(shown) + (f" and {rest} more" if rest else "")
+    more = len(options) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -55,13 +55,13 @@ def render_text(text: Text, display: Display = DEFAULT, *, space: str = " ") -> 
     """Return the text with its numbers in the reader's units, `space` before each unit."""
     if isinstance(text, str):
         return text
-    said = text.template.format_map(
+    rendered = text.template.format_map(
         {
             key: format_value(value, quantity, display).replace(" ", space)
             for key, (value, quantity) in text.numbers.items()
         }
     )
-    return _SINGLE_COUNT.sub(_to_singular, said) if "1 " in said else said
+    return _SINGLE_COUNT.sub(_to_singular, rendered) if "1 " in rendered else rendered
 
 
 def _to_singular(match: re.Match[str]) -> str:

@@ -69,13 +69,13 @@ def _markdown(calculator: Calculator, values: Values, views: Views, display: Dis
         (field.label, _value_text(field, values[name])) for name, field in calculator.fields.items()
     ]
     numbers = [(value.label, shown) for _, value, shown in _number_views(views, display)]
-    said = [
+    sentences = [
         f"{view.text}: {render_text(view.sentence, display)}"
         for view in views.values()
         if isinstance(view, Badge)
     ]
     parts = [f"## {calculator.title}", calculator.question, _markdown_table("Input", inputs)]
-    return "\n\n".join([*parts, _markdown_table("Result", numbers), *said]) + "\n"
+    return "\n\n".join([*parts, _markdown_table("Result", numbers), *sentences]) + "\n"
 
 
 def _value_text(field: Field, value: Scalar) -> str:
@@ -275,8 +275,8 @@ def _html(title: str, head: Sequence[str], rows: Rows) -> str:
     # A header without a word is none to a screen reader.
     top = "".join(f'<th scope="col">{escape(cell)}</th>' if cell else "<td></td>" for cell in head)
     body = "".join(
-        f'<tr><th scope="row">{escape(first)}</th>' + "".join(map(_data_cell, rest)) + "</tr>"
-        for first, *rest in rows
+        f'<tr><th scope="row">{escape(first)}</th>' + "".join(map(_data_cell, cells)) + "</tr>"
+        for first, *cells in rows
     )
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}"><table>'

@@ -39,11 +39,11 @@ def _text_html(text: Text, display: Display) -> str:
 
 
 def table_fragment(
-    view: Table, display: Display, said: Sequence[Sequence[str]] | None = None
+    view: Table, display: Display, cell_texts: Sequence[Sequence[str]] | None = None
 ) -> str:
     """Return the table as HTML; empty when there are no rows.
 
-    `said` are the words of all cells, where they are known.
+    `cell_texts` are the words of all cells, where they are known.
     """
     if not view.rows:
         return ""
@@ -52,8 +52,8 @@ def table_fragment(
         f'<th scope="col">{escape(column)}</th>' if column else "<td></td>"
         for column in view.columns
     )
-    said = said or table_texts(view, display)
-    rows = [list(map(_cell, *pair)) for pair in zip(view.rows, said, strict=True)]
+    cell_texts = cell_texts or table_texts(view, display)
+    rows = [list(map(_cell, *pair)) for pair in zip(view.rows, cell_texts, strict=True)]
     kind = stack_class(view.columns, rows)
     names = view.columns if kind else ()
     numbered = all(row[0][:1].isdigit() for row in rows)
@@ -93,7 +93,7 @@ def cite_links(keys: Iterable[str]) -> str:
     return ", ".join(f'<a data-cite="{key}" href="#ref-{key}">{key}</a>' for key in keys)
 
 
-def _cell(cell: Cell, said: str) -> str:
+def _cell(cell: Cell, cell_text: str) -> str:
     if isinstance(cell, CalculatorLink):
         query = escape(cell.query)
         kept = f' data-set="{query}"' if cell.keeps else ""
@@ -104,7 +104,7 @@ def _cell(cell: Cell, said: str) -> str:
         return f'<span class="c-{cell.color}">{escape(cell.text)}</span>'
     if isinstance(cell, WebLink):
         return f'<a href="{escape(cell.address)}">{escape(cell.text)}</a>'
-    return cite_links(cell.keys) if isinstance(cell, Citation) else escape(said)
+    return cite_links(cell.keys) if isinstance(cell, Citation) else escape(cell_text)
 
 
 def _row_attributes(view: Table, index: int) -> str:
@@ -118,10 +118,10 @@ def _row_attributes(view: Table, index: int) -> str:
 
 def _row(cells: list[str], attributes: str, names: Sequence[str], numbered: bool) -> str:
     """Return a table row; with column `names` its cells can be stacked."""
-    first, *rest = cells
+    first, *others = cells
     # A header without a word is none to a screen reader.
     head = f'<th scope="row"{_width(first)}>{_long_cell(first)}</th>' if first else "<td></td>"
-    data = list(map(_data_cell, rest))
+    data = list(map(_data_cell, others))
     if not names:
         return f"<tr{attributes}>{head}{''.join(data)}</tr>"
     # A number as the name of a row says nothing without that of its column; a sentence does.

@@ -197,13 +197,13 @@ def _scene(view: Scene, display: Display) -> dict[str, Any]:
 
 
 def _table(view: Table, display: Display) -> dict[str, Any]:
-    said = table_texts(view, display)
+    cell_texts = table_texts(view, display)
     return {
         "title": view.title,
         "columns": list(view.columns),
-        "rows": said,
+        "rows": cell_texts,
         "caption": render_text(view.caption, display),
-        "html": table_fragment(view, display, said),
+        "html": table_fragment(view, display, cell_texts),
     }
 
 

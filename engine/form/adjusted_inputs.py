@@ -14,7 +14,7 @@ def with_changes(badge: Badge, changes: tuple[Text, ...]) -> Badge:
     return replace(badge, sentence=join_sentences((*changes, badge.sentence), []))
 
 
-def join_sentences(changes: tuple[Text, ...], said: list[str]) -> Text:
+def join_sentences(changes: tuple[Text, ...], sentences: list[str]) -> Text:
     """Return changes and remarks as one sentence."""
     numbers: dict[str, tuple[float, Quantity]] = {}
     templates = []
@@ -24,4 +24,4 @@ def join_sentences(changes: tuple[Text, ...], said: list[str]) -> Text:
             template = template.replace(f"{{{name}}}", f"{{{name}{index}}}")
             numbers[f"{name}{index}"] = number
         templates.append(template)
-    return say(" ".join([*templates, *said]), **numbers)
+    return say(" ".join([*templates, *sentences]), **numbers)

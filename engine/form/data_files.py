@@ -112,16 +112,16 @@ def data_files() -> Mapping[str, str]:
 
 def validation_csv() -> str:
     """Return every published run with its settings, what was measured, and what is predicted."""
-    predicted = {found.case.row["row_id"]: found for found in predictions()}
+    predicted = {prediction.case.row["row_id"]: prediction for prediction in predictions()}
     unseen = unseen_log_pairs()
     rows = []
     for row in published_rows():
         key, name = SOURCES[row["source_file"]]
         computed: tuple[str, ...] = ("",) * 6
-        if found := predicted.get(row["row_id"]):
+        if prediction := predicted.get(row["row_id"]):
             source, model = (exp(log) - 1 for log in unseen[row["row_id"]])
-            spread = prediction_spread(found.case.run)
-            numbers = found.time, found.error, source, model, spread.low, spread.high
+            spread = prediction_spread(prediction.case.run)
+            numbers = prediction.time, prediction.error, source, model, spread.low, spread.high
             computed = tuple(f"{number:.5g}" for number in numbers)
         rows.append((*(row[column] for column in TABLE), name, key, *computed))
     return csv_rows(((*TABLE, *COMPUTED), *rows))

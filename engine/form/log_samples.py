@@ -16,8 +16,8 @@ def _jitter(number: int) -> float:
 
 def _clock_text(seconds: float) -> str:
     """Return the time of day, in seconds after noon."""
-    minutes, rest = divmod(int(seconds), 60)
-    return f"12:{minutes:02}:{rest:02}"
+    minutes, rest_seconds = divmod(int(seconds), 60)
+    return f"12:{minutes:02}:{rest_seconds:02}"
 
 
 def _megatron() -> str:

@@ -56,22 +56,24 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     checked = [_check(name, options) for name in options.files]
     if options.json:
-        sys.stdout.write(json.dumps([_plain(one) for one in checked], indent=2) + "\n")
+        sys.stdout.write(json.dumps([_plain(setup) for setup in checked], indent=2) + "\n")
     else:
         sys.stdout.write("\n".join(table(checked)) + "\n")
-    for one in checked:
-        sys.stderr.write("".join(f"{one.name}: {problem}\n" for problem in one.problems))
-    if any(one.problems for one in checked):
+    for setup in checked:
+        sys.stderr.write("".join(f"{setup.name}: {problem}\n" for problem in setup.problems))
+    if any(setup.problems for setup in checked):
         return UNUSABLE
-    slower = [one for one in checked if 100 * one.slowdown > options.slower]
+    slower = [setup for setup in checked if 100 * setup.slowdown > options.slower]
     sys.stderr.write(
         "".join(
-            f"{one.name}: a step takes {100 * one.slowdown:.1f} % longer; allowed: "
+            f"{setup.name}: a step takes {100 * setup.slowdown:.1f} % longer; allowed: "
             f"{options.slower:g} %\n"
-            for one in slower
+            for setup in slower
         )
     )
-    return DOES_NOT_FIT if slower or any(one.now and not one.now.fits for one in checked) else 0
+    return (
+        DOES_NOT_FIT if slower or any(setup.now and not setup.now.fits for setup in checked) else 0
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -140,38 +142,44 @@ def table(checked: Sequence[Checked]) -> Iterator[str]:
     titles = ("Configuration", "Fits", *(title for _, title, _ in _SHOWN))
     yield f"| {' | '.join(titles)} |"
     yield f"|{'---|' * len(titles)}"
-    for one in checked:
-        if one.now is None:
+    for setup in checked:
+        if setup.now is None:
             cells = ["cannot be read", *[""] * len(_SHOWN)]
         else:
-            cells = [_verdict(one), *(_cell(one, name, quantity) for name, _, quantity in _SHOWN)]
-        yield f"| `{one.name}` | {' | '.join(cells)} |"
+            cells = [
+                _verdict(setup),
+                *(_cell(setup, name, quantity) for name, _, quantity in _SHOWN),
+            ]
+        yield f"| `{setup.name}` | {' | '.join(cells)} |"
     notes = [
-        f"`{one.name}`: {note}"
-        for one in checked
-        for note in (*(one.now.problems if one.now else one.problems), *one.warnings)
+        f"`{setup.name}`: {note}"
+        for setup in checked
+        for note in (
+            *(setup.now.problems if setup.now else setup.problems),
+            *setup.warnings,
+        )
     ]
     if notes:
         yield ""
         yield from (f"- {note}" for note in notes)
 
 
-def _verdict(one: Checked) -> str:
+def _verdict(setup: Checked) -> str:
     words = {"fits": "yes", "tight": "tight", "does not fit": "**no**"}
-    assert one.now
-    now = words[one.now.fit]
-    if one.before is None or one.before.fit == one.now.fit:
+    assert setup.now
+    now = words[setup.now.fit]
+    if setup.before is None or setup.before.fit == setup.now.fit:
         return now
-    return f"{now} (was: {words[one.before.fit].strip('*')})"
+    return f"{now} (was: {words[setup.before.fit].strip('*')})"
 
 
-def _cell(one: Checked, name: str, quantity: Quantity) -> str:
+def _cell(setup: Checked, name: str, quantity: Quantity) -> str:
     """Return a value with its change: "71.2 GB (+3.4 %)"."""
-    value = getattr(one.now, name)
+    value = getattr(setup.now, name)
     shown = format_value(value, quantity)
-    if one.before is None:
+    if setup.before is None:
         return shown
-    change = value / getattr(one.before, name) - 1
+    change = value / getattr(setup.before, name) - 1
     return f"{shown} ({_signed(change)})" if abs(change) >= 5e-4 else f"{shown} (same)"
 
 
@@ -182,7 +190,7 @@ def _signed(change: Ratio) -> str:
     return f"{sign}{100 * abs(change):.1f} %"
 
 
-def _plain(one: Checked) -> Mapping[str, Any]:
+def _plain(setup: Checked) -> Mapping[str, Any]:
     """Return one configuration as plain data in SI units."""
 
     def numbers(result: Estimate | None) -> Mapping[str, Any] | None:
@@ -191,9 +199,9 @@ def _plain(one: Checked) -> Mapping[str, Any]:
         return {"fit": result.fit} | {name: getattr(result, name) for name, _, _ in _SHOWN}
 
     return {
-        "name": one.name,
-        "now": numbers(one.now),
-        "before": numbers(one.before),
-        "problems": [*(one.now.problems if one.now else one.problems)],
-        "warnings": [*one.warnings],
+        "name": setup.name,
+        "now": numbers(setup.now),
+        "before": numbers(setup.before),
+        "problems": [*(setup.now.problems if setup.now else setup.problems)],
+        "warnings": [*setup.warnings],
     }

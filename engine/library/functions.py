@@ -170,7 +170,7 @@ def read_texts(
         if document := _run_file(path, text):
             return Config(run=read_run(document), document=document)
     machine = _named(node, NODES, "node")
-    text = "\n".join(f"--- {_base_name(path)} ---\n{said}" for path, said in texts.items())
+    text = "\n".join(f"--- {_base_name(path)} ---\n{content}" for path, content in texts.items())
     cluster = {key: getattr(machine, key) for key in DGX_H100}
     imported = import_run(text, ImportDefaults(model=model, cluster=cluster, world_size=gpus))
     if imported.run is None:

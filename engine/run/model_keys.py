@@ -14,5 +14,5 @@ def model_keys(model: Model) -> dict[str, Any]:
     if not model.mix:
         return keys
     sizes = model.mix.sizes
-    said = {one.name: getattr(sizes, one.name) for one in fields(sizes)}
-    return keys | {"layers": {key: value for key, value in said.items() if value}}
+    values = {size.name: getattr(sizes, size.name) for size in fields(sizes)}
+    return keys | {"layers": {key: value for key, value in values.items() if value}}

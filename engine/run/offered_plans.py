@@ -43,7 +43,7 @@ def _is_priced(model: Model, plan: Plan) -> bool:
 
 def training_problems(model: Model, training: Training) -> list[str]:
     """Return what of a job's training is priced for none of its plans, in sentences."""
-    found = indivisible_layers(model, Plan(world_size=1), training)
+    problems = indivisible_layers(model, Plan(world_size=1), training)
     if training.nf4_weights and not training.lora_rank:
-        found.append("training.nf4_weights: true; allowed: false where lora_rank is 0")
-    return found
+        problems.append("training.nf4_weights: true; allowed: false where lora_rank is 0")
+    return problems

@@ -68,9 +68,9 @@ def own_gpu(
 def _read_peak(section: object, problems: list[str]) -> dict[str, FlopRate]:
     path, (low, high) = "cluster.gpu.peak", PEAK
     if not isinstance(section, Mapping) or not section.keys() & {"bf16", "fp16"}:
-        said = "missing" if section is ... else format_value(section)
+        shown = "missing" if section is ... else format_value(section)
         problems.append(
-            f"{path}: {said}; allowed: an object with {', '.join(PRECISIONS)} in FLOP/s, without "
+            f"{path}: {shown}; allowed: an object with {', '.join(PRECISIONS)} in FLOP/s, without "
             "sparsity, bf16 or fp16 among them"
         )
         return {}
@@ -87,13 +87,13 @@ def _read_number(key: str, section: Mapping[Any, Any], problems: list[str]) -> f
     low, high, default = RANGES[key]
     if key not in section and key not in _NEEDED:
         return default
-    given = section.get(key, ...)
-    value = in_si(key, given)
+    stated = section.get(key, ...)
+    value = in_si(key, stated)
     if not _within(value, low, high) and not (key == "scale_up" and value == 0):
-        said = "missing" if given is ... else format_value(given)
+        shown = "missing" if stated is ... else format_value(stated)
         unit = "bytes" if key == "memory" else "bytes/s"
         none = "0, or " if key == "scale_up" else ""
-        problems.append(f"cluster.gpu.{key}: {said}; allowed: {none}{low:g} to {high:g} {unit}")
+        problems.append(f"cluster.gpu.{key}: {shown}; allowed: {none}{low:g} to {high:g} {unit}")
         return default
     return float(value)
 
@@ -110,23 +110,23 @@ def _about_within(value: float, low: float, high: float) -> bool:
 def _contradictions(peak: Mapping[str, FlopRate], memory: Bytes, bandwidth: Bandwidth) -> list[str]:
     """Return what no accelerator has, of values that are each possible."""
     half = peak.get("bf16") or peak["fp16"]
-    found = []
+    problems = []
     if not _about_within(memory / bandwidth, *READ):
-        found.append(
+        problems.append(
             f"cluster.gpu.memory_bandwidth: {bandwidth:g}; allowed: such that {memory:g} bytes are "
             f"read in {READ[0]:g} to {READ[1]:g} s, not in {memory / bandwidth:.3g}"
         )
     if not _about_within(half / bandwidth, *INTENSITY):
-        found.append(
+        problems.append(
             f"cluster.gpu.peak: {half:g} FLOP/s in 16 bits; allowed: {INTENSITY[0]:g} to "
             f"{INTENSITY[1]:,.0f} operations for each byte of {bandwidth:g} bytes/s, not "
             f"{half / bandwidth:.3g}"
         )
     low, high = SMALLER
-    found += [
+    problems += [
         f"cluster.gpu.peak.{key}: {peak[key]:g}; allowed: {low:g} to {high:g} times the peak in 16 "
         f"bits, not {peak[key] / half:.3g} times"
         for key in ("fp8", "fp4")
         if key in peak and not _about_within(peak[key] / half, low, high)
     ]
-    return found
+    return problems

@@ -101,11 +101,11 @@ def read_published_runs(rows: Iterable[Row]) -> tuple[list[PublishedRun], dict[s
             else:
                 runs.append(_published_run(row))
         except (LookupError, ValueError) as error:
-            said = " ".join(str(error).split())
+            message = " ".join(str(error).split())
             if isinstance(error, KeyError):
-                said = f"{said} is missing where engine/run/published_settings.py looks it up"
+                message = f"{message} is missing where engine/run/published_settings.py looks it up"
             name = row["row_id"]
-            raise ValueError(f"{_TABLE}:{line}: row '{name}': {said}") from error
+            raise ValueError(f"{_TABLE}:{line}: row '{name}': {message}") from error
     return runs, skipped
 
 

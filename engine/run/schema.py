@@ -194,7 +194,7 @@ def _gpu_lines() -> Iterator[str]:
 
 
 def _spec_lines(spec: Spec, record: type[Any]) -> Iterator[str]:
-    described = _said(record)
+    described = _attribute_descriptions(record)
     for key, (kind, default) in spec.items():
         words = _SAID.get(key) or described.get(key, "")
         allowed = _words(kind)
@@ -231,7 +231,7 @@ def _with_unit(key: str, text: str) -> str:
     return f"{text} [{_UNITS[key]}]" if key in _UNITS else text
 
 
-def _said(record: type[Any]) -> Mapping[str, str]:
+def _attribute_descriptions(record: type[Any]) -> Mapping[str, str]:
     """Return what each attribute of a record says, from its docstring."""
     text = (record.__doc__ or "").partition("Attributes:\n")[2]
     descriptions: dict[str, str] = {}
@@ -261,7 +261,7 @@ def _document(
 
 def _section(spec: Spec, record: type[Any]) -> dict[str, Any]:
     """Return the schema of an object with the keys of a spec."""
-    described = _said(record)
+    described = _attribute_descriptions(record)
     properties = {}
     for key, (kind, default) in spec.items():
         value = _value(kind, key, _SAID.get(key) or described.get(key, ""))
@@ -316,7 +316,7 @@ def _model() -> dict[str, Any]:
     sizes = _section(MODEL, Model)
     layers = _section(LAYERS, LayerSizes)
     for key in ("order", "prediction"):
-        words = _SAID.get(key) or _said(LayerSizes)[key]
+        words = _SAID.get(key) or _attribute_descriptions(LayerSizes)[key]
         layers["properties"][key] = {"description": words, "type": "string", "maxLength": 4096}
     sizes["properties"]["layers"] = layers
     config = {
@@ -375,7 +375,7 @@ def _own_number(key: str) -> dict[str, Any]:
 
 
 def _choices() -> dict[str, Any]:
-    described = _said(PlanningJob)
+    described = _attribute_descriptions(PlanningJob)
     words = {
         key: {
             "description": described["recomputes" if key == "recompute" else key],

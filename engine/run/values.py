@@ -98,10 +98,10 @@ def report_unknown_keys(
 def read_value(path: str, value: object, kind: Kind, problems: list[str]) -> Any:  # noqa: ANN401
     """Return a value, in SI units; append its problem, if any, to `problems`."""
     key = path.rpartition(".")[2]
-    given, value = value, in_si(key, value)
+    stated, value = value, in_si(key, value)
     if not _matches_kind(value, kind):
-        missing = "missing" if given is ... else format_value(given)
-        typed = key in UNITS and isinstance(given, str)
+        missing = "missing" if stated is ... else format_value(stated)
+        typed = key in UNITS and isinstance(stated, str)
         with_unit = f', or a text with its unit, such as "{UNITS[key][1]}"' if typed else ""
         problems.append(f"{path}: {missing}; allowed: {_allowed_values(kind)}{with_unit}")
     return value

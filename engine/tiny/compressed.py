@@ -185,14 +185,14 @@ def orthonormal(matrix: Matrix) -> Matrix:
     """Return the columns made orthogonal and of length one, one after the other (Gram-Schmidt)."""
     done: Matrix = []
     for column in zip(*matrix, strict=True):
-        rest = list(column)
+        residual = list(column)
         for other in done:
-            along = dot(rest, other)
-            rest = [a - along * b for a, b in zip(rest, other, strict=True)]
+            along = dot(residual, other)
+            residual = [a - along * b for a, b in zip(residual, other, strict=True)]
         # What is left of a column that the others already span is rounding, and no direction.
-        length = math.hypot(*rest)
+        length = math.hypot(*residual)
         kept = length > _ROUNDING * math.hypot(*column)
-        done.append([a / length if kept else 0.0 for a in rest])
+        done.append([a / length if kept else 0.0 for a in residual])
     return [list(row) for row in zip(*done, strict=True)]
 
 
@@ -284,16 +284,18 @@ def _steps(compress: Compressor, *, feedback: bool) -> Slices[CompressedTraining
         losses.append(loss)
         wanted = [add_vectors(*pair) for pair in zip(gradients, owed, strict=True)]
         summed = compress(exchange, wanted)
-        rest = [
+        unsent = [
             [value - sent for value, sent in zip(*pair, strict=True)]
             for pair in zip(wanted, summed.sent, strict=True)
         ]
         off.append(_relative_error(summed.total, gradients))
         moments.append(
-            CompressedStep(wanted=tuple(wanted[0]), sent=tuple(summed.sent[0]), left=tuple(rest[0]))
+            CompressedStep(
+                wanted=tuple(wanted[0]), sent=tuple(summed.sent[0]), left=tuple(unsent[0])
+            )
         )
         if feedback:
-            owed = rest
+            owed = unsent
         parameters = [p - RATE * g for p, g in zip(parameters, summed.total, strict=True)]
     count = num_targets(JOB)
     last = [

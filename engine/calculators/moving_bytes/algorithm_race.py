@@ -119,8 +119,8 @@ def solve(inputs: Inputs) -> Result:
 
 def _times(wires: ClusterWires, size: Bytes) -> Mapping[str, Seconds]:
     """Return algorithm -> all-reduce time; a hierarchy is left out without several full nodes."""
-    nodes, rest = divmod(wires.world_size, wires.gpus_per_node)
-    full = wires.gpus_per_node > 1 and nodes > 1 and not rest
+    nodes, remainder = divmod(wires.world_size, wires.gpus_per_node)
+    full = wires.gpus_per_node > 1 and nodes > 1 and not remainder
     names = [name for name in _NAMES if name != "hierarchical" or full]
     return {name: all_reduce_time(wires, name, size) for name in names}
 

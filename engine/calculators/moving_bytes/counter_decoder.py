@@ -339,13 +339,13 @@ def _verdict(present: Presenter, result: Result) -> Badge:
         name, sentence = _NOTHING_AGAINST
     sentence = sentence.replace("{because}", _because(port)) + (_missing(port) if good else "")
     sentence = sentence.replace("{shares}", _share_words(result))
-    said = present.say(
+    verdict_sentence = present.say(
         sentence + _priorities(port),
         corrected_bits=(port.corrected * 1e6, COUNT),
         **{f"p{at}": (share, SHARE) for at, (_, share) in enumerate(_shares(port))},
     )
     color = "muted" if unsure else "compute" if good else "communication"
-    return Badge(text=name, sentence=said, color=color)
+    return Badge(text=name, sentence=verdict_sentence, color=color)
 
 
 def _because(port: PortReadings) -> str:

@@ -151,7 +151,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the times of NCCL's algorithms and protocols."""
-    where = _place(inputs, inputs.nodes)
+    where = _collective_placement(inputs, inputs.nodes)
     operation, ranks = cast(Operation, inputs.operation), where.group.ranks
     now = algorithm_times(operation, inputs.message, where)
     best = chosen_algorithm(operation, inputs.message, where, now)
@@ -159,7 +159,7 @@ def solve(inputs: Inputs) -> Result:
     set_time = fastest_allowed(now, setting) if setting else now[best]
     rows = [algorithm_times(operation, size, where) for size in SIZES]
     counts = [
-        algorithm_times(operation, inputs.message, _place(inputs, nodes))
+        algorithm_times(operation, inputs.message, _collective_placement(inputs, nodes))
         for nodes in NODE_COUNTS
         if nodes * inputs.gpus_per_node > 1
     ]
@@ -194,7 +194,7 @@ def _setting(inputs: Inputs) -> str:
     return "" if inputs.setting == "none" else inputs.setting
 
 
-def _place(inputs: Inputs, nodes: Count) -> CollectivePlacement:
+def _collective_placement(inputs: Inputs, nodes: Count) -> CollectivePlacement:
     """Return the ranks on so many nodes; a single GPU becomes two, on two nodes."""
     probe = place_collective(inputs.machine, 2)
     per_node = min(inputs.gpus_per_node, probe.node.gpus_per_node)

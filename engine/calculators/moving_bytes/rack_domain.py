@@ -241,8 +241,8 @@ def _parts(inputs: Inputs, result: Result) -> Bars:
             Segment(key=name, label=label, value=parts[name], color=color)
             for name, label, color in _SHOWN
         ]
-        rest = sum(seconds for name, seconds in parts.items() if name not in named)
-        segments.append(Segment(key="rest", label="all else", value=rest, color="muted"))
+        all_else = sum(seconds for name, seconds in parts.items() if name not in named)
+        segments.append(Segment(key="rest", label="all else", value=all_else, color="muted"))
         you = " (you)" if size == int(inputs.domain) else ""
         bars.append(Bar(key=str(size), label=f"{size} GPUs{you}", segments=tuple(segments)))
     most = max(time.total for time in result.times.values())

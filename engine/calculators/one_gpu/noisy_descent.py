@@ -50,11 +50,11 @@ def _frame(mine: Descent, quiet: Descent, at: int) -> Frame:
     shapes.append(
         Shape(key="bottom", tag="path", attributes={**cross, "stroke-width": "2", "class": "c-ink"})
     )
-    said = typeset(format_significant(mine.losses[at], 4))
+    loss = typeset(format_significant(mine.losses[at], 4))
     shapes.append(text("step", 2, 24, 19, f"step {at}", "start"))
-    shapes.append(text("loss", 2, 48, 19, f"loss {said}", "start"))
+    shapes.append(text("loss", 2, 48, 19, f"loss {loss}", "start"))
     taken = f"{at} step" if at == 1 else f"{at} steps"
-    words = f"After {taken} the loss is {said}; without noise it would be "
+    words = f"After {taken} the loss is {loss}; without noise it would be "
     words += f"{typeset(format_significant(quiet.losses[at], 3))}."
     return Frame(caption=words, shapes=tuple(shapes))
 

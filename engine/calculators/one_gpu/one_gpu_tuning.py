@@ -192,12 +192,12 @@ def _tokens(inputs: Inputs, method: str) -> Count:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    found = {key: fine_tuning(_job(inputs, key), method) for key, method in METHODS.items()}
+    by_method = {key: fine_tuning(_job(inputs, key), method) for key, method in METHODS.items()}
     device = ACCELERATORS[inputs.gpu].memory
-    fits = {key: memory_fit(each.fullest, device) for key, each in found.items()}
-    chosen = found[inputs.method]
+    fits = {key: memory_fit(each.fullest, device) for key, each in by_method.items()}
+    chosen = by_method[inputs.method]
     return Result(
-        by_method=found,
+        by_method=by_method,
         fit=fits[inputs.method],
         fits=tuple(TITLES[fit.verdict] for fit in fits.values()),
         memory=chosen.fullest.total,
@@ -261,10 +261,10 @@ def _seconds(present: Presenter, inputs: Inputs, result: Result) -> Bars:
     )
     each = {
         key: tuple(
-            (name, label, color, getattr(found, name) / _tokens(inputs, key) * 1e3)
+            (name, label, color, getattr(tuning, name) / _tokens(inputs, key) * 1e3)
             for name, label, color in parts
         )
-        for key, found in result.by_method.items()
+        for key, tuning in result.by_method.items()
     }
     most = max(sum(value for *_, value in rows) for rows in each.values())
     return Bars(
@@ -289,13 +289,13 @@ def _methods(inputs: Inputs, result: Result) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             METHODS[key].name,
-            say("{m}", m=(found.fullest.total, BYTES)),
+            say("{m}", m=(tuning.fullest.total, BYTES)),
             fits,
-            say("{m}", m=(found.host, BYTES)) if found.host else "none",
-            say("{t}", t=(found.step, SECONDS)),
-            say("{r}", r=(_tokens(inputs, key) / found.step, TOKEN_RATE)),
+            say("{m}", m=(tuning.host, BYTES)) if tuning.host else "none",
+            say("{t}", t=(tuning.step, SECONDS)),
+            say("{r}", r=(_tokens(inputs, key) / tuning.step, TOKEN_RATE)),
         )
-        for (key, found), fits in zip(result.by_method.items(), result.fits, strict=True)
+        for (key, tuning), fits in zip(result.by_method.items(), result.fits, strict=True)
     ]
     return Table(
         title="Nine methods",

@@ -137,7 +137,7 @@ def totals_table(present: Presenter, show: str) -> Table:
                 whole.includes,
                 Citation((whole.source,)),
             )
-            for whole in sorted(shown_runs(show), key=lambda one: -one.factor)
+            for whole in sorted(shown_runs(show), key=lambda run: -run.factor)
         ),
         caption="Plan: the steps alone, by the step model, without failures. Of the peak: six "
         "operations per parameter and token of the whole run over the 16-bit peak; DeepSeek-V3 "

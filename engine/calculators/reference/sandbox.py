@@ -168,24 +168,24 @@ def verdict(first: Side, second: Side, parts: Mapping[str, Seconds], *, tied: bo
     words, numbers = differing_parts(parts, first.plan.step)
     share = (abs(second.plan.step / first.plan.step - 1), SHARE)
     if tied:
-        said = "The predicted steps differ by {share}, and their ranges overlap"
+        comparison = "The predicted steps differ by {share}, and their ranges overlap"
         return Badge(
             text="A tie",
-            sentence=_joined_sentence(said, words, share=share, **numbers),
+            sentence=_joined_sentence(comparison, words, share=share, **numbers),
             color="muted",
         )
     longer = second.plan.step > first.plan.step
-    said = f"B's step is {{share}} {'longer' if longer else 'shorter'}"
+    comparison = f"B's step is {{share}} {'longer' if longer else 'shorter'}"
     return Badge(
         text="A is faster" if longer else "B is faster",
-        sentence=_joined_sentence(said, words, share=share, **numbers),
+        sentence=_joined_sentence(comparison, words, share=share, **numbers),
         color="compute",
     )
 
 
-def _joined_sentence(said: str, words: str, **numbers: tuple[float, object]) -> Text:
+def _joined_sentence(first: str, words: str, **numbers: tuple[float, object]) -> Text:
     sentence = words.replace("Per step:", "B compared with A, per step:")
-    return say(f"{said}. {sentence}".strip(), **numbers)  # type: ignore[arg-type]
+    return say(f"{first}. {sentence}".strip(), **numbers)  # type: ignore[arg-type]
 
 
 def _memory_sentence(full: list[str], first: Side, second: Side) -> Text:

@@ -174,11 +174,11 @@ def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
             color="communication",
         )
     if inputs.num_gpus <= NODE:
-        said = "is tight" if wide.verdict == "tight" else wide.verdict
+        verdict = "is tight" if wide.verdict == "tight" else wide.verdict
         return Badge(
             text="Tensor parallel in one node",
             sentence=present.say(
-                f"{{gpus}} GPUs share every matrix: {{wide_memory}} on each, which {said}."
+                f"{{gpus}} GPUs share every matrix: {{wide_memory}} on each, which {verdict}."
             ),
             color="tensor",
         )

@@ -198,9 +198,9 @@ def solve(inputs: Inputs) -> Result:
     mean = sum(whole) / len(whole) / ranks
     busy = [max(batch) for batch in pairs]
     slowest = max(range(len(busy)), key=lambda index: busy[index])
-    rest, core = _layer(inputs.model, ranks, inputs.own_constants)
+    outside_core, core = _layer(inputs.model, ranks, inputs.own_constants)
     full = LENGTH * (LENGTH + 1) / 2 / ranks
-    layer, even = (rest + core * count / full for count in (busy[slowest], mean))
+    layer, even = (outside_core + core * count / full for count in (busy[slowest], mean))
     return Result(
         by_cut=Lazy(partial(_by_cut, inputs)),
         packed=packed,

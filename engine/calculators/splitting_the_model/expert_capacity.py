@@ -114,9 +114,9 @@ def solve(inputs: Inputs) -> Result:
 def _dropped_and_empty(inputs: Inputs, each: Count, factor: float) -> tuple[Share, Share]:
     """Return the shares of choices dropped and of places left empty at a capacity factor."""
     tokens, experts = inputs.num_tokens, inputs.num_experts
-    places = expert_capacity(tokens, experts, each, factor)
-    dropped = dropped_share(places, tokens, each / experts)
-    return dropped, empty_share(dropped, places, tokens * each / experts)
+    capacity = expert_capacity(tokens, experts, each, factor)
+    dropped = dropped_share(capacity, tokens, each / experts)
+    return dropped, empty_share(dropped, capacity, tokens * each / experts)
 
 
 def views(inputs: Inputs, result: Result) -> Views:

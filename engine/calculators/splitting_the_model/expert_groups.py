@@ -270,7 +270,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the answer, the sizes and the groups."""
     present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "answer": _answer(present, inputs, result),
+        "answer": _mesh_badge(present, inputs, result),
         **present.values("world", "mistaken", "data", "expert_data", "least", "least_within"),
         "grid": partial(_grid, inputs, result),
         "groups": partial(_groups, result),
@@ -278,7 +278,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-def _answer(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+def _mesh_badge(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     """Return "no", or why the plan is refused."""
     mesh = result.mesh
     if mesh.world_size != inputs.world_size:

@@ -138,7 +138,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views: parsed mesh, groups, and the mesh in the other convention."""
     present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "answer": _answer(result),
+        "answer": _mesh_badge(result),
         **present.values("world"),
         "mine": partial(_rank_groups, inputs, result),
         "axes_table": partial(_axes, inputs, result),
@@ -147,7 +147,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-def _answer(result: Result) -> Badge:
+def _mesh_badge(result: Result) -> Badge:
     read = result.read
     if read is None:
         return Badge(text="No mesh", sentence=f"{result.problem}.", color="bad")

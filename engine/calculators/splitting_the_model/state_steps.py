@@ -86,7 +86,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         "scene": partial(_scene, inputs, result),
         **present.values("kept_full", "kept_window", "kept_state"),
-        "answers": partial(_answers, inputs, result),
+        "answers": partial(_recall_table, inputs, result),
     }
 
 
@@ -148,7 +148,7 @@ def _cell(
     )
 
 
-def _answers(inputs: Inputs, result: Result) -> Table:
+def _recall_table(inputs: Inputs, result: Result) -> Table:
     """Return what each layer can still say of each name after the last token."""
     last = len(TOKENS) - 1
     rows: list[tuple[Cell, ...]] = [

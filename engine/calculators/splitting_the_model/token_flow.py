@@ -42,14 +42,14 @@ class _Sheet:
 
 def flow_scene(routing: Routing, preferences: Row) -> Scene:
     """Return a scene of the batch: frames for each choice, dropped tokens, and the return."""
-    places = {
+    cells = {
         pair: (expert, at)
         for expert, queue in enumerate(expert_queues(routing))
         for at, pair in enumerate(queue)
     }
     longest = max(*routing.asked, min(routing.capacity, len(routing.chosen)))
     sheet = _Sheet(
-        routing=routing, preferences=preferences, places=places, rows=-(-longest // _WIDE)
+        routing=routing, preferences=preferences, places=cells, rows=-(-longest // _WIDE)
     )
     slots = len(routing.chosen[0])
     ground = tuple(_static_shapes(sheet))
@@ -130,13 +130,13 @@ def _static_shapes(sheet: _Sheet) -> Iterable[Shape]:
         yield from _preference(sheet, expert, want)
 
 
-def _outline(left: float, top: float, places: Count) -> str:
+def _outline(left: float, top: float, cells: Count) -> str:
     """Return the outline of so many places, the last row of which may be shorter."""
-    rows, rest = divmod(places, _WIDE)
+    rows, remainder = divmod(cells, _WIDE)
     whole, edge = _WIDE * _SIDE + 4, 4.0
-    if not rest:
+    if not remainder:
         return f"M{left:.1f} {top:.1f}h{whole:.1f}v{rows * _SIDE + edge:.1f}h{-whole:.1f}z"
-    part = rest * _SIDE + edge
+    part = remainder * _SIDE + edge
     down = f"v{rows * _SIDE + edge:.1f}" if rows else f"v{edge:.1f}"
     return (
         f"M{left:.1f} {top:.1f}h{whole if rows else part:.1f}{down}"

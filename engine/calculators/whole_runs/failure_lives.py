@@ -85,10 +85,10 @@ def finished_share(
 
 def goodput_over_intervals(checkpoint: Seconds, restart: Seconds, mtbf: Seconds) -> Saving:
     """Return the goodput over the interval."""
-    rest = checkpoint, restart, mtbf
+    terms_of_goodput = checkpoint, restart, mtbf
     return Saving(
-        daly=tuple(goodput(t, *rest) for t in INTERVALS),
-        first=tuple(first_order_goodput(t, *rest) for t in INTERVALS),
+        daly=tuple(goodput(t, *terms_of_goodput) for t in INTERVALS),
+        first=tuple(first_order_goodput(t, *terms_of_goodput) for t in INTERVALS),
     )
 
 
@@ -373,9 +373,9 @@ RUNS = {"wall": terms}
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     habits = checkpoint_policy(inputs, inputs.num_gpus)
-    rest = inputs.checkpoint, inputs.restart, (mtbf := habits.mtbf)
+    terms_of_goodput = inputs.checkpoint, inputs.restart, (mtbf := habits.mtbf)
     daly = daly_interval(inputs.checkpoint, mtbf)
-    whole, best = job_run(terms(inputs)), goodput(daly, *rest)
+    whole, best = job_run(terms(inputs)), goodput(daly, *terms_of_goodput)
     played = simulate_runs(habits, work_of(inputs), whole.failures, inputs.seed)
     return Result(
         steps=work_of(inputs),
@@ -396,7 +396,7 @@ def solve(inputs: Inputs) -> Result:
         ended=Lazy(
             partial(finished_share, whole.wall, whole.spread, played.ends[-1] if played else 0.0)
         ),
-        saving=Lazy(partial(goodput_over_intervals, *rest)),
+        saving=Lazy(partial(goodput_over_intervals, *terms_of_goodput)),
         required=Lazy(partial(best_goodputs, mtbf)),
         scale=job_mtbfs(inputs.gpu_mtbf),
         reports=published_rates(inputs),

@@ -304,7 +304,7 @@ def values(present: Presenter, inputs: Inputs, result: Result) -> dict[str, Valu
     per_node = max(1, 8 // int(inputs.tensor_parallel))
     ports = "the port" if per_node == 1 else f"the {per_node} ports of a node that its ranks have"
     wire = "NVLink" if wire_of(result) == "NVLink" else ports
-    _, *rest = present.value("wire_minimum").receipt.assumptions
+    _, *assumptions = present.value("wire_minimum").receipt.assumptions
     line = f"{{sent}} at the line rate of {wire}, {{line_rate}}, and nothing else."
     return {
         "step_time": present.value(
@@ -319,7 +319,7 @@ def values(present: Presenter, inputs: Inputs, result: Result) -> dict[str, Valu
         "residue": present.value("residue", published=_CLAIMS["residue"]),
         **present.values("gain"),
         "async_gain": present.value("async_gain", published=_CLAIMS["async_gain"]),
-        "wire_minimum": present.value("wire_minimum", assumes=(line, *rest)),
+        "wire_minimum": present.value("wire_minimum", assumes=(line, *assumptions)),
         **present.values("isolated", "waited"),
     }
 

@@ -332,11 +332,11 @@ def _ras_problems(outcome: JobOutcome, group: str) -> Iterator[str]:
 
 def _ras_line(counts: dict[Count, Count], value: Count) -> str:
     ranks = [rank for rank, count in counts.items() if count == value]
-    what = f"launched up to operation {value}" if value else "not launched any operations"
+    progress = f"launched up to operation {value}" if value else "not launched any operations"
     if len(ranks) > 1:
-        return f"  {len(ranks)} ranks have {what}"
+        return f"  {len(ranks)} ranks have {progress}"
     return (
-        f"  Rank {ranks[0]} has {what} -- GPU {ranks[0]} managed by process "
+        f"  Rank {ranks[0]} has {progress} -- GPU {ranks[0]} managed by process "
         f"{483072 + ranks[0]} on node 172.16.64.210"
     )
 

@@ -223,8 +223,8 @@ def jobs(result: Result) -> Table:
     shown = result.jobs[:SHOWN]
     prices = sorted({price for job in shown for price, _ in job.costs})[:_PRICES]
     rows = tuple(_row(number, job, prices) for number, job in enumerate(shown, start=1))
-    rest = len(result.jobs) - len(shown)
-    note = '{rest} more: fewer are left with a word in "Only jobs with". ' if rest else ""
+    hidden = len(result.jobs) - len(shown)
+    note = '{rest} more: fewer are left with a word in "Only jobs with". ' if hidden else ""
     note += "The name of a job opens the planner with it. The planner's page has nodes of 8 GPUs "
     note += "with a port each; a job with others, or with a model of its own, does not open there."
     costs = (f"Cost at {price * HOUR:g} per GPU-hour" for price in prices)
@@ -232,7 +232,7 @@ def jobs(result: Result) -> Table:
         title="The best plan of every job",
         columns=("", "Job", "Best plan", "Step", "Fullest GPU", "Whole run", *costs),
         rows=rows,
-        caption=say(note, rest=(float(rest), COUNT)) if rest else note,
+        caption=say(note, rest=(float(hidden), COUNT)) if hidden else note,
     )
 
 

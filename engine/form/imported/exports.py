@@ -57,7 +57,7 @@ def report_markdown(imported: ImportedRun, estimated: RunEstimate | None) -> str
     """Return the answer and every key as Markdown."""
     lines = [f"# {', '.join(imported.dialects)}", ""]
     if estimated is not None:
-        lines += [f"- {line}" for line in _answers(estimated)]
+        lines += [f"- {line}" for line in _estimate_lines(estimated)]
     lines += [f"- Contradiction: {_escape_markdown(line)}" for line in imported.contradictions]
     lines += ["", "| what became of it | line | key | value | meaning |", "|---|---|---|---|---|"]
     for entry in imported.entries:
@@ -66,7 +66,7 @@ def report_markdown(imported: ImportedRun, estimated: RunEstimate | None) -> str
     return "\n".join(lines) + "\n"
 
 
-def _answers(estimated: RunEstimate) -> tuple[str, ...]:
+def _estimate_lines(estimated: RunEstimate) -> tuple[str, ...]:
     result = estimated.estimate
     low, high = result["step_time_low"], result["step_time_high"]
     sizes = {

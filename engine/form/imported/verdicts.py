@@ -250,7 +250,7 @@ def verdict_badge(imported: ImportedRun, estimated: RunEstimate | None) -> Badge
         sentence=" ".join(
             _as_sentence(problem) for problem in imported.contradictions[:_MAX_SENTENCES]
         )
-        + _rest(imported),
+        + _more_contradictions(imported),
         color="communication",
     )
 
@@ -259,13 +259,13 @@ def left_out(imported: ImportedRun) -> str:
     """Return what the answer leaves out, in one sentence."""
     if not imported.warnings:
         return "Nothing that was read is left out."
-    said = imported.warnings[:_MAX_SENTENCES]
-    more = len(imported.warnings) - len(said)
-    rest = f"; and {more} more" if more else ""
-    return _as_sentence(f"Left out or assumed: {'; '.join(said)}{rest}")
+    warnings = imported.warnings[:_MAX_SENTENCES]
+    more = len(imported.warnings) - len(warnings)
+    others = f"; and {more} more" if more else ""
+    return _as_sentence(f"Left out or assumed: {'; '.join(warnings)}{others}")
 
 
-def _rest(imported: ImportedRun) -> str:
+def _more_contradictions(imported: ImportedRun) -> str:
     more = len(imported.contradictions) - _MAX_SENTENCES
     return f" And {more} more." if more > 0 else ""
 

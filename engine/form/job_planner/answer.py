@@ -143,10 +143,10 @@ def answer(inputs: Inputs) -> Slices[Answer]:
     """Return the planner's result for a job."""
     job, refused = priced_job(inputs)
     shapes = yield from pricing_part(price_job(job))
-    found = yield from timing_part(search_plans(job, _COUNT, shapes))
+    search = yield from timing_part(search_plans(job, _COUNT, shapes))
     if refused:
-        found = replace(found, best=())
-    best = found.best[0] if found.best else None
+        search = replace(search, best=())
+    best = search.best[0] if search.best else None
     step = best.step if best else 0.0
     run = candidate_run(job, best.plan, best.training) if best else None
     days = steps_time(job, inputs.tokens, step)
@@ -159,11 +159,11 @@ def answer(inputs: Inputs) -> Slices[Answer]:
         job=job,
         refused=refused,
         changes=changes_of(inputs),
-        search=found,
+        search=search,
         run=run,
         evidence=evidence(run) if run else None,
         limit=largest_overhead(best) if best else None,
-        tie=SlicedRun(find_ties(found.job, best, shapes)) if best else None,
+        tie=SlicedRun(find_ties(search.job, best, shapes)) if best else None,
         published=published_beside(job, best) if best else (),
         moves=SlicedRun(find_job_changes(job, best)) if best else None,
         sizes=SlicedRun(best_by_gpus(job, inputs.tokens, asked, best)),

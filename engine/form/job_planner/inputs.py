@@ -308,9 +308,9 @@ def price_of(inputs: Inputs) -> Price:
 def _cluster(inputs: Inputs) -> dict[str, Any]:
     """Return the machines with their price, as a request says them."""
     price = price_of(inputs)
-    said: dict[str, Any] = {"price_per_hour": price * HOUR} if price else {}
+    stated: dict[str, Any] = {"price_per_hour": price * HOUR} if price else {}
     if inputs.own_constants:
-        said["own_constants"] = inputs.own_constants
+        stated["own_constants"] = inputs.own_constants
     if inputs.machine == OWN:
         own = inputs.gpu == OWN_GPU
         return {
@@ -319,7 +319,7 @@ def _cluster(inputs: Inputs) -> dict[str, Any]:
             "nics_per_node": inputs.nics_per_node,
             "nic_bandwidth": inputs.nic_bandwidth,
             "transport": inputs.transport,
-            **said,
+            **stated,
         }
     node = EVERY_NODE[inputs.machine]
     return {
@@ -328,7 +328,7 @@ def _cluster(inputs: Inputs) -> dict[str, Any]:
         "nics_per_node": node.nics_per_node,
         "nic_bandwidth": node.nic_bandwidth,
         "transport": transport_of(inputs.machine),
-        **said,
+        **stated,
     }
 
 

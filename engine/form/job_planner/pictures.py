@@ -49,14 +49,14 @@ def plan_badge(inputs: Inputs, answer: Answer) -> Badge:
         return with_changes(
             Badge(text="No plan fits", sentence=sentence, color="communication"), answer.changes
         )
-    said = list(_TRAINED.get(inputs.trained, ()))
-    said += answer.evidence().spread.beyond
+    remarks = list(_TRAINED.get(inputs.trained, ()))
+    remarks += answer.evidence().spread.beyond
     gpu = answer.job.cluster.gpu
     if (taken := gpu.computes_in(inputs.precision)) != inputs.precision:
-        said.append(f"{gpu.name} has no {inputs.precision}; its {taken} peak is taken.")
+        remarks.append(f"{gpu.name} has no {inputs.precision}; its {taken} peak is taken.")
     name = f"{plan_name(answer.best.plan, answer.best.training)}."
     return with_changes(
-        Badge(text="Plan", sentence=join_sentences((name, batch), said), color="compute"),
+        Badge(text="Plan", sentence=join_sentences((name, batch), remarks), color="compute"),
         answer.changes,
     )
 

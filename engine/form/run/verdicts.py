@@ -10,15 +10,17 @@ from engine.run.run import Run
 
 def possible_badge(run: Run, doubts: RunWarnings, changes: tuple[Text, ...]) -> Badge:
     """Return whether software would run this plan as it is, or what prevents it."""
-    said = list(plain_sentences(doubts.problems))
+    sentences = list(plain_sentences(doubts.problems))
     gpu, precision = run.cluster.gpu, run.training.precision
     if (taken := gpu.computes_in(precision)) != precision:
-        said.append(f"{gpu.name} has no {precision}; its {taken} peak is taken.")
-    said += doubts.asked
+        sentences.append(f"{gpu.name} has no {precision}; its {taken} peak is taken.")
+    sentences += doubts.asked
     if changes:
-        return Badge(text="Changed", sentence=join_sentences(changes, said), color="communication")
-    if said:
-        return Badge(text="Doubtful", sentence=" ".join(said), color="communication")
+        return Badge(
+            text="Changed", sentence=join_sentences(changes, sentences), color="communication"
+        )
+    if sentences:
+        return Badge(text="Doubtful", sentence=" ".join(sentences), color="communication")
     if sentence := uneven_layers_text(run, doubts):
         return Badge(text="Uneven", sentence=sentence, color="communication")
     return Badge(text="Possible", sentence="Every size divides.", color="compute")

@@ -124,8 +124,8 @@ def _import_setting(setting: Setting, draft: RunDraft) -> None:
 
 def _current_name(key: str) -> str:
     """Return a key as accelerate has it since 2023: `fsdp_` stands in front of FSDP's."""
-    rest = key.removeprefix("fsdp_config.")
-    return f"fsdp_config.fsdp_{rest}" if rest != key and not rest.startswith("fsdp_") else key
+    name = key.removeprefix("fsdp_config.")
+    return f"fsdp_config.fsdp_{name}" if name != key and not name.startswith("fsdp_") else key
 
 
 def _is_ignored(name: str, word: str) -> bool:
@@ -137,8 +137,8 @@ def _report_rest(setting: Setting, name: str, word: str, draft: RunDraft) -> Non
     if word == "{}":
         draft.report(setting, "without effect", "empty")
     elif name == "mixed_precision":
-        said = "training in single precision is not predicted here: bf16 is taken"
-        draft.report_not_modeled(setting, said)
+        reason = "training in single precision is not predicted here: bf16 is taken"
+        draft.report_not_modeled(setting, reason)
     elif name.endswith(_OFFLOADS) and word.lower() in ("true", "cpu", "nvme"):
         draft.report_not_modeled(setting, OFFLOADED)
     else:

@@ -56,8 +56,8 @@ def read_targets(setting: Setting, draft: RunDraft) -> None:
         draft.report_not_modeled(setting, "adapters at all of the attention are shown")
     else:
         draft.values[_PATH] = "all"
-        what = "adapters at all linear layers are shown, which take more"
-        draft.report_not_modeled(setting, what)
+        reason = "adapters at all linear layers are shown, which take more"
+        draft.report_not_modeled(setting, reason)
 
 
 def _last(word: str) -> str:
@@ -103,5 +103,5 @@ def settle_targets(draft: RunDraft, default: Literal["all", "PEFT"], software: s
     else:
         # TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING of peft/utils/constants.py.
         draft.assume(_PATH, "attention", f"PEFT's, with no modules named ({software})")
-        what = "PEFT adapts queries and values of most models; all of the attention is shown"
-        remark(draft, "target_modules", "not said", what)
+        reason = "PEFT adapts queries and values of most models; all of the attention is shown"
+        remark(draft, "target_modules", "not said", reason)

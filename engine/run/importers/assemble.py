@@ -74,19 +74,23 @@ def import_run(text: str, defaults: ImportDefaults | None = None) -> ImportedRun
     """Return the imported run of a text; raise `TextError` with line, column and reason."""
     if len(text) > LONGEST_TEXT:
         raise TextError(f"line 1: {len(text)} characters; allowed: at most {LONGEST_TEXT}")
-    draft, given = RunDraft(), defaults or ImportDefaults(cluster=DGX_H100)
+    draft, defaults_of_text = RunDraft(), defaults or ImportDefaults(cluster=DGX_H100)
     recognized = recognize(text)
     draft.notes["text"] = text
     draft.notes["kinds of text"] = {piece.dialect for piece in recognized.pieces}
     _check_software(recognized.pieces, draft)
     # A command's flags go before the file that it names.
-    for piece in sorted(recognized.pieces, key=lambda one: BY_NAME[one.dialect].overrides):
+    for piece in sorted(
+        recognized.pieces, key=lambda piece_of_dialect: BY_NAME[piece_of_dialect.dialect].overrides
+    ):
         draft.dialects.append(piece.dialect)
         before = draft.values.get("model")
         BY_NAME[piece.dialect].read(piece, draft)
         if before is not None and before != draft.values.get("model"):
             draft.warnings.append("two texts describe the model, and the later one is shown")
-    return _assemble(draft, given, _report_unread(recognized.unread, given, draft))
+    return _assemble(
+        draft, defaults_of_text, _report_unread(recognized.unread, defaults_of_text, draft)
+    )
 
 
 def _report_unread(
@@ -96,10 +100,10 @@ def _report_unread(
     stopping = []
     for part in unread:
         left_out = "all" in defaults.leave_out or part.name in defaults.leave_out
-        said = "left out, as asked" if left_out else part.sentence()
+        reason = "left out, as asked" if left_out else part.sentence()
         draft.entries.append(
             ReportEntry(
-                key=shorten(part.name), value="", line=part.first, kind="not read", meaning=said
+                key=shorten(part.name), value="", line=part.first, kind="not read", meaning=reason
             )
         )
         if left_out:
@@ -183,10 +187,10 @@ def _warn_of_changes(draft: RunDraft) -> None:
     paths = [path for path in draft.values if path[:6] == "model." and draft.lines.get(path)]
     known = _known(draft.values.get("model"), [path[6:] for path in paths])
     for path in paths:
-        before, said = known.get(path[6:]), draft.values[path]
-        if before is not None and before != said:
-            what = f"{path[6:]} {shorten(said)}; the model with {shorten(before)} is shown"
-            draft.warnings.append(f"line {draft.lines[path]} changes the model: {what}")
+        before, value = known.get(path[6:]), draft.values[path]
+        if before is not None and before != value:
+            change = f"{path[6:]} {shorten(value)}; the model with {shorten(before)} is shown"
+            draft.warnings.append(f"line {draft.lines[path]} changes the model: {change}")
 
 
 _CHOSEN = (
@@ -198,9 +202,10 @@ _CHOSEN = (
 def _warn_of_assumptions(draft: RunDraft) -> None:
     """Warn of sizes of the job that no text says and no software has a default for."""
     assumed = {
-        one.key: one.value
-        for one in draft.entries
-        if one.kind == "assumed" and ("(" not in one.meaning or "Megatron Core" in one.meaning)
+        entry.key: entry.value
+        for entry in draft.entries
+        if entry.kind == "assumed"
+        and ("(" not in entry.meaning or "Megatron Core" in entry.meaning)
     }
     named = [f"{key.rpartition('.')[2]} {assumed[key]}" for key in _CHOSEN if key in assumed]
     if named:
@@ -215,15 +220,15 @@ def _grouped(warnings: Sequence[str]) -> tuple[str, ...]:
         groups.setdefault(match[2] if match else warning, []).append(
             warning[: match.start(2)] if match else ""
         )
-    said = []
+    sentences = []
     for meaning, keys in groups.items():
         names = list(dict.fromkeys(keys))
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
         verb = meaning
         if len(names) > 1:
             verb = re.sub(r"^ (is|holds)\b", lambda word: _PLURAL[word[1]], meaning)
-        said.append(f"{', '.join(names[:_MOST_NAMED])}{more}{verb}")
-    return tuple(said)
+        sentences.append(f"{', '.join(names[:_MOST_NAMED])}{more}{verb}")
+    return tuple(sentences)
 
 
 _PLURAL = {"is": " are", "holds": " hold"}

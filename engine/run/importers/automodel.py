@@ -103,8 +103,8 @@ def _recipe(setting: Setting, draft: RunDraft) -> None:
 
 def _loss(setting: Setting, draft: RunDraft) -> None:
     if "linear" in str(setting.value).lower():
-        said = "a loss that keeps no logits, or not all at once: less memory than shown"
-        draft.report_not_modeled(setting, said)
+        reason = "a loss that keeps no logits, or not all at once: less memory than shown"
+        draft.report_not_modeled(setting, reason)
     else:
         draft.report(setting, "understood", "the loss of a language model")
 
@@ -201,8 +201,8 @@ TABLE = KeyTable(
 def import_automodel(settings: list[Setting], draft: RunDraft) -> None:
     """Import the settings of an Automodel YAML into a draft."""
     for setting in settings:
-        head, _, rest = setting.key.partition(".")
-        if head in TABLE.not_modeled and rest:
+        head, _, inner = setting.key.partition(".")
+        if head in TABLE.not_modeled and inner:
             read_key(Setting(key=head, value=setting.value, line=setting.line), TABLE, draft)
         else:
             read_key(setting, TABLE, draft)

@@ -76,8 +76,8 @@ def _preferences(setting: Setting, draft: RunDraft) -> None:
         draft.report(setting, "understood", "off")
     elif word in ("dpo", "ipo", "orpo", "simpo", "kto"):
         draft.notes["sequences of a sample"] = 2
-        what = "the pass and the weights of a reference model; a sample is two sequences"
-        draft.report_not_modeled(setting, what)
+        reason = "the pass and the weights of a reference model; a sample is two sequences"
+        draft.report_not_modeled(setting, reason)
     else:
         refuse_value(setting, "reinforcement learning is not predicted", draft)
 
@@ -329,8 +329,10 @@ def _mesh(draft: RunDraft) -> None:
 
 
 def _read(piece: Piece, draft: RunDraft) -> None:
-    given = piece.tree is not None
-    import_axolotl(object_settings(piece) if given else read_yaml(piece.text, piece.line), draft)
+    is_object = piece.tree is not None
+    import_axolotl(
+        object_settings(piece) if is_object else read_yaml(piece.text, piece.line), draft
+    )
 
 
 _OWN = (

@@ -190,7 +190,7 @@ def _finish(draft: RunDraft) -> None:
             f"line {recipe.line}: the recipe {shorten(recipe.value)} sets {' and '.join(unsaid)}, "
             "and the text does not say them: paste the recipe's function, or write the overrides"
         )
-    rest = [
+    unread = [
         name
         for name, path in (
             ("context parallelism", "parallelism.context_parallel"),
@@ -198,9 +198,9 @@ def _finish(draft: RunDraft) -> None:
         )
         if path not in draft.values and "recompute-granularity" not in draft.notes
     ]
-    if recipe and rest and "Bridge's code" not in draft.notes:
-        what = f"what it sets beside the text is not read: {', '.join(rest)}"
-        remark(draft, "recipe", recipe.value, what)
+    if recipe and unread and "Bridge's code" not in draft.notes:
+        reason = f"what it sets beside the text is not read: {', '.join(unread)}"
+        remark(draft, "recipe", recipe.value, reason)
     finish(draft)
 
 

@@ -347,8 +347,10 @@ def _batch(draft: RunDraft) -> None:
 
 
 def _read(piece: Piece, draft: RunDraft) -> None:
-    given = piece.tree is not None
-    import_gpt_neox(object_settings(piece) if given else read_yaml(piece.text, piece.line), draft)
+    is_object = piece.tree is not None
+    import_gpt_neox(
+        object_settings(piece) if is_object else read_yaml(piece.text, piece.line), draft
+    )
 
 
 _KEYS = (

@@ -60,7 +60,7 @@ def _shared_experts(config: Config, shape: ModelShape) -> None:
         "shared_intermediate_size",
         "share_expert_dim",
     )
-    key = next((one for one in others if config.get(one)), "")
+    key = next((other for other in others if config.get(other)), "")
     width, each = config.get(key), shape.fields["expert_ffn_hidden_size"]
     # Nemotron's one shared expert is wider than the others, and says so beside their number.
     counted = "num_shared_experts" in shape.fields and key != names[0]

@@ -48,8 +48,8 @@ def flatten_config(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _with_fla_defaults(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration of flash-linear-attention with what its classes take unasked."""
-    said = {key: value for key, value in config.items() if value is not None}
-    full = {"vocab_size": 32000, "hidden_ratio": 4, "tie_word_embeddings": False, **said}
+    stated = {key: value for key, value in config.items() if value is not None}
+    full = {"vocab_size": 32000, "hidden_ratio": 4, "tie_word_embeddings": False, **stated}
     width, ratio = full.get("hidden_size"), full["hidden_ratio"]
     if "intermediate_size" not in full and type(width) is int and type(ratio) is int:
         # fla/modules/mlp.py: two thirds, up to a multiple of 256.

@@ -43,7 +43,7 @@ def import_hugging_face(tree: Mapping[str, Any], settings: list[Setting], draft:
         kind, meaning = _meaning(setting, shape)
         if kind == "not known":
             report_unknown(setting, draft)
-        elif kind == "not modeled" and not _told(tower(setting.key), towers):
+        elif kind == "not modeled" and not _report_encoder(tower(setting.key), towers):
             draft.report_not_modeled(setting, meaning)
         else:
             draft.report(setting, kind, meaning)
@@ -61,8 +61,8 @@ def import_hugging_face(tree: Mapping[str, Any], settings: list[Setting], draft:
 
 def _meaning(setting: Setting, shape: ModelShape) -> tuple[Kind, str]:
     """Return what became of a key, and why."""
-    first, _, rest = setting.key.partition(".")
-    name = rest if first in (*INNER, *PARTS) and rest else setting.key
+    first, _, inner = setting.key.partition(".")
+    name = inner if first in (*INNER, *PARTS) and inner else setting.key
     used = name if name in shape.used else name.partition(".")[0]
     if encoder := tower(setting.key):
         return "not modeled", f"{encoder} is left out: the language model alone is predicted"
@@ -100,11 +100,11 @@ def _said_twice(name: str, setting: Setting, shape: ModelShape) -> str:
     return "the same size under another name" if setting.value in [*map(str, sizes)] else ""
 
 
-def _told(encoder: str, towers: set[str]) -> bool:
+def _report_encoder(encoder: str, towers: set[str]) -> bool:
     """Return whether an encoder has been warned of; from now on it has."""
-    told = encoder in towers
+    is_reported = encoder in towers
     towers |= {encoder} if encoder else set()
-    return told
+    return is_reported
 
 
 def find_catalog_model(model: Model) -> str | None:

@@ -86,18 +86,18 @@ def layer_kinds(config: Config, family: str, num_layers: int) -> LayerKinds:
     """Return the kinds of the layers of a configuration."""
     readers = (_listed, _lettered, _numbered, _named_layers, _numbers_of_attention, _intervals)
     for read in (*readers, _indexed):
-        found = read(config, family, num_layers)
-        if found is not None:
-            return _checked(found, num_layers)
+        layers = read(config, family, num_layers)
+        if layers is not None:
+            return _checked(layers, num_layers)
     return _of_family(family, config, num_layers)
 
 
-def _checked(found: LayerKinds, num_layers: int) -> LayerKinds:
-    if found.problem or len(found.kinds) == num_layers:
-        return found
+def _checked(layers: LayerKinds, num_layers: int) -> LayerKinds:
+    if layers.problem or len(layers.kinds) == num_layers:
+        return layers
     return LayerKinds(
-        key=found.key,
-        problem=f"{found.key}: {len(found.kinds)} entries; allowed: one for each of the "
+        key=layers.key,
+        problem=f"{layers.key}: {len(layers.kinds)} entries; allowed: one for each of the "
         f"{num_layers} layers",
     )
 
@@ -165,8 +165,8 @@ def _numbered(config: Config, family: str, num_layers: int) -> LayerKinds | None
         if unknown:
             return LayerKinds(key=key, problem=f"{key}: {str(unknown[0])[:40]}: not priced")
         # DeepSeek-V4's list goes on with its layers of multi-token prediction.
-        rest = numbers[:num_layers] if key == "compress_ratios" else numbers
-        return LayerKinds(kinds=tuple(meanings[number] for number in rest), key=key)
+        layer_numbers = numbers[:num_layers] if key == "compress_ratios" else numbers
+        return LayerKinds(kinds=tuple(meanings[number] for number in layer_numbers), key=key)
     return None
 
 
@@ -199,7 +199,7 @@ def _intervals(config: Config, family: str, num_layers: int) -> LayerKinds | Non
         if key.endswith("pattern") and isinstance(every, str) and set(every) <= {"L", "G"}:
             # EXAONE 4: a letter for each layer, local or global, repeated.
             letters = (every * num_layers)[:num_layers]
-            return LayerKinds(kinds=tuple(_WINDOWS[one] for one in letters), key=key)
+            return LayerKinds(kinds=tuple(_WINDOWS[letter] for letter in letters), key=key)
         if isinstance(every, int) and not isinstance(every, bool) and every > 1:
             return LayerKinds(kinds=every_nth(every, kind, num_layers), key=key)
     return None
@@ -244,15 +244,19 @@ def _of_family(family: str, config: Config, num_layers: int) -> LayerKinds:
     return LayerKinds()
 
 
-def unpriced(found: LayerKinds, priced: Sequence[str]) -> list[str]:
+def unpriced(layers: LayerKinds, priced: Sequence[str]) -> list[str]:
     """Return a line for each kind of layer that is not priced, with the layers that have it."""
-    if found.problem:
-        return [found.problem]
+    if layers.problem:
+        return [layers.problem]
     lines = []
-    for kind in dict.fromkeys(found.kinds):
+    for kind in dict.fromkeys(layers.kinds):
         if kind not in priced:
-            numbers = [number for number, one in enumerate(found.kinds, 1) if one == kind]
-            lines.append(f"{found.key}: layers {ranges(numbers)}: {WORDS[kind]}: not priced")
+            numbers = [
+                number
+                for number, kind_of_layer in enumerate(layers.kinds, 1)
+                if kind_of_layer == kind
+            ]
+            lines.append(f"{layers.key}: layers {ranges(numbers)}: {WORDS[kind]}: not priced")
     return lines
 
 

@@ -126,7 +126,7 @@ def _copy_named(
 ) -> None:
     """Copy sizes under the first of their names that a configuration has."""
     for key, others in names.items():
-        name = next((one for one in others if config.get(one) is not None), None)
+        name = next((other for other in others if config.get(other) is not None), None)
         if name is not None:
             _copy(config, name, key, sizes, shape)
 
@@ -156,7 +156,7 @@ def _shared_indexers(config: Config, letters: str, shape: ModelShape) -> str:
     types, every = config.get("indexer_types"), config.get("index_topk_freq")
     if isinstance(types, list) and len(types) == len(letters):
         shape.used["indexer_types"] = "layers.order"
-        shared = [one == "shared" for one in types]
+        shared = [kind == "shared" for kind in types]
     elif isinstance(every, int) and not isinstance(every, bool) and every > 1:
         offset = config.get("index_skip_topk_offset", 2)
         offset = offset if isinstance(offset, int) else 2
@@ -227,6 +227,6 @@ def _prediction(config: Config, letters: str, sizes: dict[str, Any], shape: Mode
     if isinstance(pattern, str) and pattern:
         sizes["prediction"] = pattern
         shape.used["mtp_hybrid_override_pattern"] = "layers.prediction"
-    elif isinstance(listed, list) and all(str(one) in _BLOCKS for one in listed) and listed:
-        sizes["prediction"] = "".join(_BLOCKS[str(one)] for one in listed)
+    elif isinstance(listed, list) and all(str(block) in _BLOCKS for block in listed) and listed:
+        sizes["prediction"] = "".join(_BLOCKS[str(block)] for block in listed)
         shape.used["mtp_layers_block_type"] = "layers.prediction"

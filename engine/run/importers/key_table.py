@@ -111,9 +111,9 @@ def refuse_value(setting: Setting, needed: str, draft: RunDraft) -> None:
     )
 
 
-def remark(draft: RunDraft, key: str, value: object, what: str, line: int = 0) -> None:
+def remark(draft: RunDraft, key: str, value: object, reason: str, line: int = 0) -> None:
     """Report what the answer leaves out and no single setting says."""
-    draft.report_not_modeled(Setting(key=key, value=value, line=line), what)
+    draft.report_not_modeled(Setting(key=key, value=value, line=line), reason)
 
 
 def tell(draft: RunDraft, key: str, value: object, why: str) -> None:

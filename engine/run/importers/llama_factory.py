@@ -81,8 +81,10 @@ def _stage(setting: Setting, draft: RunDraft) -> None:
         draft.report(setting, "understood", "one sequence for a sample")
     elif word == "dpo":
         draft.notes["sequences of a sample"] = 2
-        what = "the forward pass and the weights of the reference model; a sample is two sequences"
-        draft.report_not_modeled(setting, what)
+        reason = (
+            "the forward pass and the weights of the reference model; a sample is two sequences"
+        )
+        draft.report_not_modeled(setting, reason)
     elif word in ("rm", "kto"):
         draft.notes["sequences of a sample"] = 2
         draft.report_not_modeled(
@@ -98,8 +100,8 @@ def _kind(setting: Setting, draft: RunDraft) -> None:
     if word in ("lora", "full"):
         draft.report(setting, "understood", WORKED)
     elif word == "freeze":
-        what = "only a few layers are trained; all are shown, more memory and time than that"
-        draft.report_not_modeled(setting, what)
+        reason = "only a few layers are trained; all are shown, more memory and time than that"
+        draft.report_not_modeled(setting, reason)
     elif word == "oft":
         draft.report_not_modeled(setting, "orthogonal adapters; LoRA of rank 8 is shown")
     else:

@@ -169,8 +169,8 @@ def _import_setting(setting: Setting, name: str, draft: RunDraft) -> None:
 
 def _switch(setting: Setting, name: str, draft: RunDraft) -> None:
     if str(setting.value).startswith("$"):
-        said = f"the text does not say what {shorten(setting.value)} is"
-        draft.report_not_modeled(setting, said)
+        reason = f"the text does not say what {shorten(setting.value)} is"
+        draft.report_not_modeled(setting, reason)
     else:
         draft.set_value(setting, *SWITCHES[name])
 
@@ -179,8 +179,8 @@ def _report_rest(setting: Setting, name: str, negated: bool, draft: RunDraft) ->
     """Report a setting that no run file has a key for."""
     key = name.replace("-", "_")
     if name == "overlap-param-gather":
-        said = "the prediction hides what it can of this gather in any case"
-        draft.report(setting, "without effect", said)
+        hidden = "the prediction hides what it can of this gather in any case"
+        draft.report(setting, "without effect", hidden)
     elif negated and (key in MEGATRON_KEYS.not_modeled or "offload" in name):
         draft.report(setting, "understood", "off")
     elif key in MEGATRON_KEYS.not_modeled:
@@ -314,8 +314,8 @@ def _padded_vocabulary(setting: Setting, draft: RunDraft) -> None:
 
 
 def _delayed_weights(setting: Setting, draft: RunDraft) -> None:
-    said = "weight gradients fill the exchange that --overlap-moe-expert-parallel-comm hides"
-    draft.report(setting, "understood", said)
+    reason = "weight gradients fill the exchange that --overlap-moe-expert-parallel-comm hides"
+    draft.report(setting, "understood", reason)
 
 
 def _graph_modules(setting: Setting, draft: RunDraft) -> None:
@@ -324,8 +324,8 @@ def _graph_modules(setting: Setting, draft: RunDraft) -> None:
     if all(name in ("full", "full_iteration") for name in names):
         draft.report(setting, "understood", "every launch of the layers is captured")
     else:
-        said = "the launches of these modules alone are captured; all are shown as captured"
-        draft.report_not_modeled(setting, said)
+        reason = "the launches of these modules alone are captured; all are shown as captured"
+        draft.report_not_modeled(setting, reason)
 
 
 def _context_exchange(setting: Setting, draft: RunDraft) -> None:
@@ -333,8 +333,8 @@ def _context_exchange(setting: Setting, draft: RunDraft) -> None:
     if word == "p2p":
         draft.report(setting, "understood", "the ring that is shown")
     elif draft.values.get("parallelism.context_parallel", 2) > 1:
-        said = f"context parallelism by {shorten(word)}; a ring is shown"
-        draft.report_not_modeled(setting, said)
+        reason = f"context parallelism by {shorten(word)}; a ring is shown"
+        draft.report_not_modeled(setting, reason)
     else:
         draft.report(setting, "without effect", "there is no context parallelism")
 
@@ -379,8 +379,8 @@ def _decoder_length(setting: Setting, draft: RunDraft) -> None:
 def _spec(setting: Setting, draft: RunDraft) -> None:
     """Read which layers a model is made of: Megatron's own, or those of a file."""
     value = setting.value
-    said = " ".join(map(str, value)) if isinstance(value, list) else str(value)
-    if "gpt_layer_specs" in said or said in ("None", "local"):
+    module = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if "gpt_layer_specs" in module or module in ("None", "local"):
         draft.report(setting, "understood", "layers of Megatron's own")
     else:
         draft.report_not_modeled(setting, "layers of a file; those of a plain decoder are shown")

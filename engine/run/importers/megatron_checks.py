@@ -83,12 +83,12 @@ def _check_layout(pieces: int, stages: int) -> str:
 def _check_even(draft: RunDraft, layers: int, stages: int) -> str:
     each = positive_number(draft.notes.get("num-layers-per-virtual-pipeline-stage"))
     if layers % stages:
-        said = (
+        problem = (
             "number of layers of the model must be divisible pipeline model parallel size"
             if each
             else "Number of layers should be divisible by the pipeline-model-parallel size"
         )
-        return f"{said}: {layers} layers, {stages} stages"
+        return f"{problem}: {layers} layers, {stages} stages"
     if each and layers // stages % each:
         return (
             "number of layers per pipeline stage must be divisible number of layers per virtual "

@@ -35,8 +35,8 @@ def finish_megatron(draft: RunDraft) -> None:
             "parallelism.zero_stage", stages.get(strategy, 0), f"Megatron-FSDP, {shorten(strategy)}"
         )
     if notes.get("torch-fsdp2-no-reshard") and draft.get("parallelism.zero_stage", 0) == 3:
-        said = "--torch-fsdp2-no-reshard-after-forward"
-        draft.derive("parallelism.zero_stage", 2, said)
+        flag = "--torch-fsdp2-no-reshard-after-forward"
+        draft.derive("parallelism.zero_stage", 2, flag)
     if "Megatron-Bridge overrides" in draft.dialects:
         _recipe_defaults(draft)
     draft.assume("parallelism.zero_stage", 0, f"no --use-distributed-optimizer ({VERSION})")
@@ -130,16 +130,16 @@ def _recomputation(draft: RunDraft, notes: Mapping[str, Any]) -> None:
 
 def _nearest_recomputation(draft: RunDraft, notes: Mapping[str, Any]) -> tuple[str, str]:
     """Return the nearest of full and no recomputation for a block of layers, and the reason."""
-    said = "--recompute-granularity full"
+    flag = "--recompute-granularity full"
     count = positive_number(notes.get("recompute-num-layers"))
     model = EVERY_MODEL.get(str(draft.values.get("model", "")))
     layers = draft.get("model.num_layers", model.num_layers if model else 0)
     if str(notes.get("recompute-method", "")) != "block" or not count or not layers:
-        return "full", said
+        return "full", flag
     pieces = draft.get("parallelism.pipeline_parallel") * draft.get("parallelism.virtual_pipeline")
     each = max(1, layers // pieces)
     if count >= each:
-        return "full", said
+        return "full", flag
     nearer = "full" if 2 * count >= each else "none"
     return nearer, f"{count} of {each} layers are recomputed; the nearer of all and none is taken"
 
@@ -229,10 +229,12 @@ def _mixture(draft: RunDraft, notes: Mapping[str, Any]) -> None:
     shared = positive_number(notes.get("moe-shared-expert-intermediate-size"))
     if shared:
         draft.derive("model.num_shared_experts", max(1, round(shared / each)), f"{shared} / {each}")
-    said = notes.get("moe-layer-freq", "1")
-    if isinstance(said, list):  # of whole numbers as Python has it, or the words of a script
-        said = ("," if all(isinstance(entry, int) for entry in said) else "").join(map(str, said))
-    _frequency(draft, str(said))
+    frequency = notes.get("moe-layer-freq", "1")
+    if isinstance(frequency, list):  # of whole numbers as Python has it, or the words of a script
+        frequency = ("," if all(isinstance(entry, int) for entry in frequency) else "").join(
+            map(str, frequency)
+        )
+    _frequency(draft, str(frequency))
 
 
 def _deepspeed_mixture(draft: RunDraft, notes: Mapping[str, Any]) -> None:
@@ -254,8 +256,8 @@ def _layer_by_layer(draft: RunDraft, experts: list[int]) -> None:
     reason = f"--moe-layer-freq, layer by layer: {count} layers"
     layers = draft.get("model.num_layers", count)
     if count != layers:
-        said = f"--moe-layer-freq names {count} layers, the model has {layers}."
-        draft.contradictions.append(said)
+        contradiction = f"--moe-layer-freq names {count} layers, the model has {layers}."
+        draft.contradictions.append(contradiction)
     elif experts == [at % 2 for at in range(count)]:
         draft.derive("model.dense_layer_every", 2, reason)
     elif all(experts[dense:]):
@@ -267,16 +269,16 @@ def _layer_by_layer(draft: RunDraft, experts: list[int]) -> None:
 
 def _listed(text: str) -> list[int]:
     """Return the entries of a list of 0 and 1 in Python: [1]*24, [0]*3+[1]*58, [0,1]*12."""
-    said = re.sub(r"[()'\"\s]", "", text[:20_000])
+    pattern = re.sub(r"[()'\"\s]", "", text[:20_000])
     term = r"\[([01](?:,[01])*)\](?:\*(\d{1,4}))?"
-    if not re.fullmatch(rf"{term}(?:\+{term})*", said):
+    if not re.fullmatch(rf"{term}(?:\+{term})*", pattern):
         return []
-    found = [
-        (re.findall("[01]", match[1]), int(match[2] or 1)) for match in re.finditer(term, said)
+    runs = [
+        (re.findall("[01]", match[1]), int(match[2] or 1)) for match in re.finditer(term, pattern)
     ]
-    if sum(len(entries) * count for entries, count in found) > _MOST_LAYERS:
+    if sum(len(entries) * count for entries, count in runs) > _MOST_LAYERS:
         return []
-    return [int(entry) for entries, count in found for _ in range(count) for entry in entries]
+    return [int(entry) for entries, count in runs for _ in range(count) for entry in entries]
 
 
 def _frequency(draft: RunDraft, text: str) -> None:

@@ -32,8 +32,8 @@ def finish(draft: RunDraft) -> None:
     finish_megatron(draft)
     _derive_ranks(draft)
     if "program" in draft.notes and not draft.contradictions:
-        said = "of Megatron's programs, decoders of text alone are predicted"
-        draft.contradictions.append(f"{draft.notes['program']}: {said}")
+        reason = "of Megatron's programs, decoders of text alone are predicted"
+        draft.contradictions.append(f"{draft.notes['program']}: {reason}")
 
 
 def _check_deepspeed(draft: RunDraft) -> None:
@@ -43,9 +43,9 @@ def _check_deepspeed(draft: RunDraft) -> None:
         "train_batch_size": "training.global_batch_size",
     }
     for note, path in pairs.items():
-        said, other = draft.notes.get(note), draft.values.get(path)
-        if said and other and said != other:
-            draft.contradictions.append(f"{note} is {said}, and the arguments say {other}")
+        noted, other = draft.notes.get(note), draft.values.get(path)
+        if noted and other and noted != other:
+            draft.contradictions.append(f"{note} is {noted}, and the arguments say {other}")
 
 
 def _derive_ranks(draft: RunDraft) -> None:
@@ -82,11 +82,13 @@ _TASKS = re.compile(r"\btasks/[\w/]*\.py\b")
 
 def _read_arguments(piece: Piece, draft: RunDraft) -> None:
     settings = script_flags(piece.text, piece.line)
-    programs = {one.program: one.line for one in settings if one.program.endswith(".py")}
+    programs = {
+        setting.program: setting.line for setting in settings if setting.program.endswith(".py")
+    }
     where = " ".join(programs) or without_comments(piece.text)
-    said = without_comments(piece.text)
-    if other := _OTHERS.search(where) or _TASKS.search(said):
-        line = programs.get(other[0], piece.line + piece.text.count("\n", 0, said.find(other[0])))
+    text = without_comments(piece.text)
+    if other := _OTHERS.search(where) or _TASKS.search(text):
+        line = programs.get(other[0], piece.line + piece.text.count("\n", 0, text.find(other[0])))
         draft.notes["program"] = f"line {line}: {other[0]}"
     import_megatron(settings, draft)
 

@@ -312,8 +312,8 @@ def finish_nemo1(draft: RunDraft) -> None:
     if notes.get("adapters"):
         rank = notes.get("lora rank", 32)
         draft.derive("training.lora_rank", rank, f"peft_scheme lora, adapter_dim ({SOFTWARE})")
-        what = "target_modules: attention_qkv; all of the attention is shown"
-        draft.assume("training.lora_layers", "attention", f"{what} ({SOFTWARE})")
+        reason = "target_modules: attention_qkv; all of the attention is shown"
+        draft.assume("training.lora_layers", "attention", f"{reason} ({SOFTWARE})")
     finish_megatron_run(draft)
 
 
@@ -330,7 +330,7 @@ def _read(piece: Piece, draft: RunDraft) -> None:
             settings.append(Setting(key=match[1], value=value, line=number))
     import_nemo1(settings, draft)
     for setting in script_flags(text, piece.line):
-        if "trainer.devices" not in {one.key for one in settings}:
+        if "trainer.devices" not in {read.key for read in settings}:
             read_launch(setting, draft)
 
 

@@ -122,12 +122,12 @@ def read_nemo2_python(text: str, first_line: int) -> list[Setting]:
     branches = _open_branches(nodes, first_line)
     recipes = _recipes(nodes)
     settings = [
-        replace(one, condition=branches.get(id(node), ""))
+        replace(read, condition=branches.get(id(node), ""))
         for node in nodes
-        for one in _settings(node, scopes.get(id(node), names), first_line, recipes)
+        for read in _settings(node, scopes.get(id(node), names), first_line, recipes)
     ]
     for path, kind in _ALONE.items():
-        lines = [one.line for one in settings if one.key == path]
+        lines = [read.line for read in settings if read.key == path]
         if len(lines) > 1:
             raise TextError(
                 f"line {first_line}: {len(lines)} {kind}, in lines "
@@ -156,23 +156,25 @@ def _parse(text: str, first_line: int) -> ast.Module:
 
 def _constants(nodes: list[ast.AST]) -> dict[str, object]:
     """Return names with one constant: assigned, or an argument of the command line."""
-    given: dict[str, list[object]] = {}
+    values_by_name: dict[str, list[object]] = {}
     for node in nodes:
         if isinstance(node, ast.ImportFrom) and ".recipes." in f"{node.module}.":
-            for one in node.names:
-                recipe = f"{(node.module or '').rpartition('.')[2]}.{one.name}"
-                given.setdefault(f"import {one.asname or one.name}", []).append(recipe)
+            for imported in node.names:
+                recipe = f"{(node.module or '').rpartition('.')[2]}.{imported.name}"
+                values_by_name.setdefault(f"import {imported.asname or imported.name}", []).append(
+                    recipe
+                )
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            given.setdefault(node.targets[0].id, []).append(_value(node.value, {}))
+            values_by_name.setdefault(node.targets[0].id, []).append(_value(node.value, {}))
         for name, default in _argument(node):
-            given.setdefault(name, []).append(default)
-    return _sole(given)
+            values_by_name.setdefault(name, []).append(default)
+    return _sole(values_by_name)
 
 
-def _sole(said: Mapping[str, list[object]]) -> dict[str, object]:
+def _sole(values_by_name: Mapping[str, list[object]]) -> dict[str, object]:
     return {
         name: values[0]
-        for name, values in said.items()
+        for name, values in values_by_name.items()
         if all(value == values[0] for value in values) and not str(values[0]).startswith("$")
     }
 
@@ -181,16 +183,16 @@ def _parameters(
     function: ast.FunctionDef, calls: list[ast.Call], names: Names
 ) -> dict[str, object]:
     """Return a function's parameters: what every call here hands it, or its defaults."""
-    named = [one.arg for one in function.args.args]
+    named = [argument.arg for argument in function.args.args]
     defaults = function.args.defaults
     unsaid = dict(zip(named[len(named) - len(defaults) :], defaults, strict=True))
-    said: dict[str, list[object]] = {}
+    called: dict[str, list[object]] = {}
     for call in calls:
         handed = dict(zip(named, call.args, strict=False))
         handed |= {word.arg: word.value for word in call.keywords if word.arg is not None}
         for name, value in (unsaid | handed).items():
-            said.setdefault(name, []).append(_value(value, names))
-    return _sole(said or {name: [_value(value, names)] for name, value in unsaid.items()})
+            called.setdefault(name, []).append(_value(value, names))
+    return _sole(called or {name: [_value(value, names)] for name, value in unsaid.items()})
 
 
 def _scopes(nodes: list[ast.AST], names: Names) -> dict[int, Names]:
@@ -202,7 +204,7 @@ def _scopes(nodes: list[ast.AST], names: Names) -> dict[int, Names]:
             calls.setdefault(_dotted(node.func), []).append(node)
     for function in nodes:
         if isinstance(function, ast.FunctionDef):
-            hidden = {one.arg for one in function.args.args}
+            hidden = {argument.arg for argument in function.args.args}
             outside = {name: value for name, value in names.items() if name not in hidden}
             inside = outside | _parameters(function, calls.get(function.name, []), names)
             scopes |= {id(inner): inside for inner in ast.walk(function)}
@@ -247,7 +249,7 @@ def _changed(
 ) -> Iterator[Setting]:
     """Yield what a function that takes a recipe does to it, or that it may change it."""
     last, line = _dotted(node.func).rpartition(".")[2], first + node.lineno - 1
-    handed = [one.id for one in node.args if isinstance(one, ast.Name)]
+    handed = [argument.id for argument in node.args if isinstance(argument, ast.Name)]
     handed += [word.value.id for word in node.keywords if isinstance(word.value, ast.Name)]
     if last == PERFORMANCE:
         yield from _performance(node, names, first)
@@ -258,23 +260,23 @@ def _changed(
 def _performance(node: ast.Call, names: Names, first: int) -> Iterator[Setting]:
     """Yield what NeMo's function for the usual choices of performance assigns."""
     order = list(_PERFORMANCE)[: list(_PERFORMANCE).index("enable_cuda_graphs")]
-    given = dict(zip(order, node.args[2:], strict=False))
-    given |= {word.arg: word.value for word in node.keywords if word.arg is not None}
+    nodes = dict(zip(order, node.args[2:], strict=False))
+    nodes |= {word.arg: word.value for word in node.keywords if word.arg is not None}
     line = first + node.lineno - 1
-    said = {name: _value(value, names) for name, value in given.items()}
-    kind, blocks = said.pop("compute_dtype", None), said.get("fp8_recipe")
+    arguments = {name: _value(value, names) for name, value in nodes.items()}
+    kind, blocks = arguments.pop("compute_dtype", None), arguments.get("fp8_recipe")
     if kind is not None:
         word = f"bf16_with_fp8_{blocks}_mixed()" if kind == "fp8" else f"{kind}_mixed"
         yield Setting(key="trainer.plugins", value=word, line=line)
-    tensor = said.get("tp_size")
+    tensor = arguments.get("tp_size")
     if isinstance(tensor, int):
         yield Setting(key=f"{_S}sequence_parallel", value=tensor > 1, line=line)
-    if said.get("recompute_layers") not in (None, 0):
+    if arguments.get("recompute_layers") not in (None, 0):
         yield Setting(key="model.config.recompute_granularity", value="full", line=line)
         yield Setting(key="model.config.recompute_method", value="block", line=line)
-    elif said.get("recompute_modules"):
+    elif arguments.get("recompute_modules"):
         yield Setting(key="model.config.recompute_granularity", value="selective", line=line)
-    for name, value in said.items():
+    for name, value in arguments.items():
         unset = value is None or (name in _OFF and value == _OFF[name])
         if name in _PERFORMANCE and not unset:
             yield Setting(key=_PERFORMANCE[name], value=value, line=line)
@@ -282,16 +284,16 @@ def _performance(node: ast.Call, names: Names, first: int) -> Iterator[Setting]:
 
 def _open_branches(nodes: list[ast.AST], first: int) -> dict[int, str]:
     """Return the nodes in branches and loops that nothing here decides, with their conditions."""
-    found: dict[int, str] = {}
+    conditions: dict[int, str] = {}
     for node in nodes:
-        if id(node) in found:
+        if id(node) in conditions:
             continue
         if isinstance(node, ast.If | ast.For | ast.While | ast.IfExp):
             if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test):
                 continue
-            said = f"the branch in line {first + node.lineno - 1} is taken"
-            found |= {id(inner): said for inner in ast.walk(node) if inner is not node}
-    return found
+            condition = f"the branch in line {first + node.lineno - 1} is taken"
+            conditions |= {id(inner): condition for inner in ast.walk(node) if inner is not node}
+    return conditions
 
 
 def _assigned(

@@ -43,12 +43,12 @@ def read_class(setting: Setting, draft: RunDraft) -> None:
     name = str(setting.value)
     draft.notes["arguments class"] = name
     words = re.sub(r"(Config|Arguments|Trainer)$", "", name)
-    found = _objective(words)
-    if found is None:
+    objective = _objective(words)
+    if objective is None:
         draft.report(setting, "understood", f"the defaults of {shorten(name)}")
     else:
-        _note(found, draft)
-        draft.report_not_modeled(setting, found[0])
+        _note(objective, draft)
+        draft.report_not_modeled(setting, objective[0])
 
 
 def derive_objective(draft: RunDraft) -> None:
@@ -58,13 +58,13 @@ def derive_objective(draft: RunDraft) -> None:
     if "preferences" in notes and not known:
         notes["sequences of a sample"] = 2
         free = notes.get("no reference") or _named(draft, _WITHOUT_REFERENCE)
-        what = _FREE if free else _PAIRS
-        remark(draft, "beta", "preferences", what)
+        reason = _FREE if free else _PAIRS
+        remark(draft, "beta", "preferences", reason)
     elif "arguments class" not in notes and not known:
         for name, line in notes.get("programs", {}).items():
-            if found := _objective(name):
-                _note(found, draft)
-                remark(draft, name, "program", found[0], line)
+            if objective := _objective(name):
+                _note(objective, draft)
+                remark(draft, name, "program", objective[0], line)
                 return
         if not notes.get("programs"):
             _hint(draft)
@@ -93,15 +93,15 @@ def _named(draft: RunDraft, words: re.Pattern[str]) -> tuple[str, int, str] | No
 def _objective(name: str) -> tuple[str, int] | None:
     """Return what a name says of the loss and of the sequences of a sample."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
-    for word, what, sequences in _WORDS:
+    for word, loss, sequences in _WORDS:
         if re.search(rf"(?<![a-z]){word}(?![a-z])", words):
-            return what, sequences
+            return loss, sequences
     return None
 
 
-def _note(found: tuple[str, int], draft: RunDraft) -> None:
-    what, sequences = found
-    if what == GENERATES:
+def _note(objective: tuple[str, int], draft: RunDraft) -> None:
+    loss, sequences = objective
+    if loss == GENERATES:
         draft.notes["reinforcement"] = True
     elif sequences > 1:
         draft.notes["sequences of a sample"] = sequences

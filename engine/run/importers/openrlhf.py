@@ -236,8 +236,8 @@ def _batch(draft: RunDraft, kind: str) -> None:
     ranks = world_size(draft, parts, whole // micro) // parts
     pairs = 2 if kind in ("dpo", "rm") else 1
     if pairs == 2:
-        what = "a sample is two sequences; the pass of a reference, if there is one"
-        remark(draft, f"train_{kind}", "preferences", what)
+        reason = "a sample is two sequences; the pass of a reference, if there is one"
+        remark(draft, f"train_{kind}", "preferences", reason)
     elif kind == "kto":
         remark(draft, "train_kto", "preferences", "the weights and the pass of a reference model")
     elif kind == "kd":

@@ -34,42 +34,42 @@ _SUCH_AS = "Megatron-LM arguments, Trainer arguments, torchtitan, DeepSpeed JSON
 
 def recognize(text: str) -> Recognized:
     """Return the configurations of a text; raise `TextError` if there is none."""
-    found = Recognized()
+    recognized = Recognized()
     for part in split_parts(text):
-        _read_part(part, found)
-    if not found.pieces:
+        _read_part(part, recognized)
+    if not recognized.pieces:
         allowed = f"{len(DIALECTS)} formats, such as {_SUCH_AS}"
-        for one in found.unread:
-            if one.reason != _UNKNOWN:
-                raise TextError(f"line {one.first}: {one.reason}; allowed: {allowed}")
-        seen = "; ".join(sign for part in found.unread for sign in part.seen)
+        for unread in recognized.unread:
+            if unread.reason != _UNKNOWN:
+                raise TextError(f"line {unread.first}: {unread.reason}; allowed: {allowed}")
+        seen = "; ".join(sign for part in recognized.unread for sign in part.seen)
         raise TextError(
             f"line 1: no configuration is recognized (signs seen: {seen or 'none'}); allowed: "
             f"{allowed}"
         )
-    return found
+    return recognized
 
 
-def _read_part(part: Part, found: Recognized) -> None:
-    rest = _extract_objects(part, found)
-    if not without_comments(rest).strip():
+def _read_part(part: Part, recognized: Recognized) -> None:
+    text = _extract_objects(part, recognized)
+    if not without_comments(text).strip():
         return
-    dialects = _dialects_of(rest)
+    dialects = _dialects_of(text)
     if len(dialects) > 1:
-        raise TextError(_tie(dialects, rest, part.line))
+        raise TextError(_tie(dialects, text, part.line))
     refuses = dialects[0].refuses if dialects else None
-    reason = refuses(rest) if refuses else ""
+    reason = refuses(text) if refuses else ""
     if dialects and not reason:
-        found.pieces.append(
-            Piece(dialect=dialects[0].name, text=rest, line=part.line, name=part.name)
+        recognized.pieces.append(
+            Piece(dialect=dialects[0].name, text=text, line=part.line, name=part.name)
         )
-        if foreign := _foreign_lines(dialects[0], rest):
+        if foreign := _foreign_lines(dialects[0], text):
             first, last = foreign[0] + part.line, foreign[-1] + part.line
             name = f"lines {first}-{last}"
-            found.unread.append(Unread(name=name, first=first, last=last, reason=_FOREIGN))
+            recognized.unread.append(Unread(name=name, first=first, last=last, reason=_FOREIGN))
     elif not part.optional:
-        why = name_format(without_comments(rest)) or reason or _UNKNOWN
-        found.unread.append(_unread(rest, part.line, part.name, _seen(rest), why))
+        why = name_format(without_comments(text)) or reason or _UNKNOWN
+        recognized.unread.append(_unread(text, part.line, part.name, _seen(text), why))
 
 
 _FOREIGN = "another format within a script"
@@ -82,11 +82,11 @@ _FLAGS_IN_YAML = re.compile(r"^\s*--[\w-]+:\s", re.MULTILINE)
 
 def _foreign_lines(dialect: Dialect, text: str) -> list[int]:
     """Return the lines of a script, from 0, that are YAML or TOML; none if there is but one."""
-    said = without_comments(text)
-    script = any(sign.startswith("--") for sign in dialect.signs_in(said))
-    if not script or _FLAGS_IN_YAML.search(said):
+    code = without_comments(text)
+    script = any(sign.startswith("--") for sign in dialect.signs_in(code))
+    if not script or _FLAGS_IN_YAML.search(code):
         return []
-    lines = [at for at, line in enumerate(said.splitlines()) if _NO_COMMAND.match(line[:500])]
+    lines = [at for at, line in enumerate(code.splitlines()) if _NO_COMMAND.match(line[:500])]
     return lines if len(lines) > 1 else []
 
 
@@ -106,28 +106,34 @@ def _unread(
 
 def _dialects_of(text: str) -> list[Dialect]:
     """Return the dialects with enough signs, less those that another of them contains."""
-    said = without_comments(text)
-    taken = [one for one in DIALECTS if one.signs and len(one.signs_in(said)) >= ENOUGH]
-    contained = {name for one in taken for name in one.contains}
-    known = [one for one in taken if one.name not in contained]
-    return [one for one in known if not one.weak] or known
+    code = without_comments(text)
+    taken = [
+        dialect for dialect in DIALECTS if dialect.signs and len(dialect.signs_in(code)) >= ENOUGH
+    ]
+    contained = {name for dialect in taken for name in dialect.contains}
+    known = [dialect for dialect in taken if dialect.name not in contained]
+    return [dialect for dialect in known if not dialect.weak] or known
 
 
 def _tie(dialects: Sequence[Dialect], text: str, line: int) -> str:
-    said = without_comments(text)
-    kinds = " and ".join(f"{one.name} ({', '.join(one.signs_in(said)[:3])})" for one in dialects)
+    code = without_comments(text)
+    kinds = " and ".join(
+        f"{dialect.name} ({', '.join(dialect.signs_in(code)[:3])})" for dialect in dialects
+    )
     return f"line {line}: signs of {kinds}: put a line such as --- NAME --- between the texts"
 
 
 def _seen(text: str) -> tuple[str, ...]:
     """Return the signs of a text of no dialect, each with the dialect that it is one of."""
-    said = without_comments(text)
+    code = without_comments(text)
     return tuple(
-        f"{', '.join(signs)} ({one.name})" for one in DIALECTS if (signs := one.signs_in(said))
+        f"{', '.join(signs)} ({dialect.name})"
+        for dialect in DIALECTS
+        if (signs := dialect.signs_in(code))
     )
 
 
-def _extract_objects(part: Part, found: Recognized) -> str:
+def _extract_objects(part: Part, recognized: Recognized) -> str:
     """Extract JSON objects that begin a line; return the rest with its line numbers kept."""
     chunk, line = part.text, part.line
     chunks, offset = [], 0
@@ -151,7 +157,7 @@ def _extract_objects(part: Part, found: Recognized) -> str:
             continue
         except (ValueError, RecursionError):
             raise TextError(f"line {first}: a number is too long or brackets too deep") from None
-        _take_object(tree, body[:length], first, part, found)
+        _take_object(tree, body[:length], first, part, recognized)
         chunks.append(chunk[offset : match.start()])
         chunks.append(blank(body[:length]))
         offset = match.end() - 1 + length
@@ -160,22 +166,26 @@ def _extract_objects(part: Part, found: Recognized) -> str:
 
 
 def _take_object(
-    tree: Mapping[str, Any], text: str, line: int, part: Part, found: Recognized
+    tree: Mapping[str, Any], text: str, line: int, part: Part, recognized: Recognized
 ) -> None:
     """Add an object to the pieces, or to what is not read."""
-    signs = {one.name: one.keys_in(tree) for one in DIALECTS if one.keys}
-    dialects = [one for one in DIALECTS if len(signs.get(one.name, ())) >= ENOUGH]
-    contained = {name for one in dialects for name in one.contains}
-    dialects = [one for one in dialects if one.name not in contained]
+    signs = {dialect.name: dialect.keys_in(tree) for dialect in DIALECTS if dialect.keys}
+    dialects = [dialect for dialect in DIALECTS if len(signs.get(dialect.name, ())) >= ENOUGH]
+    contained = {name for dialect in dialects for name in dialect.contains}
+    dialects = [dialect for dialect in dialects if dialect.name not in contained]
     if len(dialects) > 1:
-        kinds = " and ".join(f"{one.name} ({', '.join(signs[one.name][:3])})" for one in dialects)
+        kinds = " and ".join(
+            f"{dialect.name} ({', '.join(signs[dialect.name][:3])})" for dialect in dialects
+        )
         raise TextError(f"line {line}: keys of {kinds}: one object is one configuration")
     if dialects:
         name = dialects[0].name
-        found.pieces.append(Piece(dialect=name, text=text, line=line, tree=tree, name=part.name))
+        recognized.pieces.append(
+            Piece(dialect=name, text=text, line=line, tree=tree, name=part.name)
+        )
     elif not part.optional:
         seen = tuple(f"{', '.join(keys)} ({name})" for name, keys in signs.items() if keys)
-        found.unread.append(_unread(text, line, part.name, seen))
+        recognized.unread.append(_unread(text, line, part.name, seen))
 
 
 def _too_deep(text: str) -> bool:

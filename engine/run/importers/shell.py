@@ -52,7 +52,7 @@ def script_flags(text: str, first_line: int = 1) -> list[Setting]:
     parts = [part for command in script.commands for part in started(command)]
     commands = [_flags(words) for words in parts]
     hydra = any(_is_overridden(words) for words in parts)
-    flags = [flag for one in _training(commands, trains=hydra) for flag in one]
+    flags = [flag for command_flags in _training(commands, trains=hydra) for flag in command_flags]
     idle = _flags(_unused(script.environment))
     if flags and idle:
         names = {flag.key for flag in flags}

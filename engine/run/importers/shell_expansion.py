@@ -123,8 +123,8 @@ class Environment:
             fields = [piece for word in token.words for piece in self.pieces(word.bits)]
             self.arrays.add(name)
         else:
-            rest = Bit("text", first.text[match.end() :], first.line)
-            fields = self.joined([rest, *token.bits[1:]])
+            value_bit = Bit("text", first.text[match.end() :], first.line)
+            fields = self.joined([value_bit, *token.bits[1:]])
             if not adds:
                 self.arrays.discard(name)
         before = self.values.get(name, []) if adds else []
@@ -196,11 +196,11 @@ class Environment:
         arrays = any(bit.text.endswith("[@]") or bit.text == "@" for bit in bits)
         for bit in bits:
             quoted = bit.quoted
-            found = self.expanded(bit)
-            for piece in found if quoted or bit.kind == "text" else _split(found):
+            fields = self.expanded(bit)
+            for piece in fields if quoted or bit.kind == "text" else _split(fields):
                 pieces.append(replace(piece, begins=begins or piece.begins))
                 begins = False
-            if quoted and not found and begins and not arrays:
+            if quoted and not fields and begins and not arrays:
                 pieces.append(Field("", bit.line, True))
                 begins = False
         return pieces
@@ -215,8 +215,8 @@ class Environment:
         if bit.kind == "command":
             number = re.fullmatch(r"\s*expr\s+([^`;|&]{1,200})", bit.text[:300])
             value = evaluate_sum(self.sum_text(number[1].replace("\\*", "*"))) if number else None
-            said = self.output(bit.text, bit.line) if value is None else str(value)
-            return [Field(said, bit.line, False)]
+            text = self.output(bit.text, bit.line) if value is None else str(value)
+            return [Field(text, bit.line, False)]
         match = _EXPANSION.fullmatch(bit.text[:500])
         return (
             self.variable(match, bit, depth) if match else [Field("$" + bit.text, bit.line, False)]
@@ -239,26 +239,26 @@ class Environment:
 
     def variable(self, match: re.Match[str], bit: Bit, depth: int) -> list[Field]:
         """Return what a variable stands for: its value, a default, a part of it."""
-        name, operator, rest = match["name"], match["operator"] or "", match["rest"]
+        name, operator, operand = match["name"], match["operator"] or "", match["rest"]
         self.used.add(name)
         value = self.values.get(name)
         empty = value is None or (":" in operator and not text_of(value))
         if operator[-1:] in ("-", "=") and empty:
-            value = self.default(rest, bit.line, depth)
+            value = self.default(operand, bit.line, depth)
             self.keep(name, value, bit.line, assigns=operator[-1:] == "=")
             return value
         if operator[-1:] == "+" and operator != "":
-            return self.default(rest, bit.line, depth) if not empty else []
-        if name in "#!" and rest:
-            return [Field(self.counted(name, rest), bit.line, False)]
+            return self.default(operand, bit.line, depth) if not empty else []
+        if name in "#!" and operand:
+            return [Field(self.counted(name, operand), bit.line, False)]
         if name in ("@", "*") and value is None:
             return []  # a pasted script is read as if it were started without arguments
         if value is None:
             return [Field(f"${name}", bit.line, False)]
         if operator and operator[-1:] not in ("?", "-", "="):
-            return [Field(_altered(text_of(value), operator, rest), bit.line, False)]
+            return [Field(_altered(text_of(value), operator, operand), bit.line, False)]
         if name in self.arrays and not match["all"]:
-            return _element(value, rest)
+            return _element(value, operand)
         return value
 
     def keep(self, name: str, value: list[Field], line: int, *, assigns: bool) -> None:
@@ -266,15 +266,15 @@ class Environment:
         if assigns:
             self.values[name], self.lines[name] = value, line
 
-    def counted(self, sign: str, rest: str) -> str:
+    def counted(self, sign: str, variable: str) -> str:
         """Return `${#NAME}` or `${#NAME[@]}`, or what `${!NAME}` points to."""
-        name = rest.partition("[")[0]
+        name = variable.partition("[")[0]
         value = self.values.get(name)
         if value is None:
-            return f"${sign}{rest}"
+            return f"${sign}{variable}"
         if sign == "!":
             return text_of(self.values.get(text_of(value), [Field(f"${text_of(value)}", 0, False)]))
-        return str(sum(piece.begins for piece in value) if "[" in rest else len(text_of(value)))
+        return str(sum(piece.begins for piece in value) if "[" in variable else len(text_of(value)))
 
     def default(self, text: str, line: int, depth: int) -> list[Field]:
         """Return what the default in `${NAME:-...}` stands for."""
@@ -290,11 +290,11 @@ class Environment:
         def value(match: re.Match[str]) -> str:
             inner = match[1] or match[2]
             if match[1]:
-                found = self.expanded(Bit("variable", match[1], 0))
+                fields = self.expanded(Bit("variable", match[1], 0))
             else:
-                found = self.values.get(inner, [Field(inner, 0, False)])
+                fields = self.values.get(inner, [Field(inner, 0, False)])
                 self.used.add(inner)
-            return f"({text_of(found)[:40]})" if text_of(found) else "0"
+            return f"({text_of(fields)[:40]})" if text_of(fields) else "0"
 
         return re.sub(r"\$\{([^{}]{1,200})\}|\$?([A-Za-z_]\w*|(?<=\$)\d)", value, text[:500])
 
@@ -326,20 +326,20 @@ def text_of(value: Sequence[Field]) -> str:
     return "".join(parts)
 
 
-def _altered(text: str, operator: str, rest: str) -> str:
+def _altered(text: str, operator: str, operand: str) -> str:
     """Return `${NAME%.json}`, `${NAME##*/}`, `${NAME^^}`, `${NAME:0:3}`, `${NAME/a/b}`."""
     if operator in ("^^", ",,"):
         return text.upper() if operator == "^^" else text.lower()
     if operator == ":":
-        numbers = re.fullmatch(r"\s*(\d{1,6})(?::(\d{1,6}))?", rest)
+        numbers = re.fullmatch(r"\s*(\d{1,6})(?::(\d{1,6}))?", operand)
         if numbers:
             start = int(numbers[1])
             return text[start : start + int(numbers[2])] if numbers[2] else text[start:]
     if operator in ("/", "//"):
-        old, _, new = rest.partition("/")
+        old, _, new = operand.partition("/")
         return text.replace(old, new, -1 if operator == "//" else 1) if old else text
     if operator[:1] in "%#" and operator:
-        return _trimmed(text, operator, rest)
+        return _trimmed(text, operator, operand)
     return "$" + text
 
 
@@ -369,15 +369,18 @@ def _merged(
     while all(len(value) > common and value[common] == values[0][common] for value in values):
         common += 1
     rests = [(branch, value[common:]) for branch, value in options]
-    every = [rest for _, rest in rests] + ([] if whole else [list(before[common:])])
+    every = [branch_fields for _, branch_fields in rests] + (
+        [] if whole else [list(before[common:])]
+    )
     if not all(
-        text_of(rest).strip().startswith("--") or not text_of(rest).strip() for rest in every
+        text_of(branch_fields).strip().startswith("--") or not text_of(branch_fields).strip()
+        for branch_fields in every
     ):
         texts = dict.fromkeys(text_of(value)[:40] or "nothing" for value in values)
         return [Field(f"${name}={'|'.join(texts)}", 0, False)]
     merged = list(values[0][:common])
-    for branch, rest in rests:
-        for at, piece in enumerate(rest):
+    for branch, branch_fields in rests:
+        for at, piece in enumerate(branch_fields):
             begins = piece.begins or at == 0
             merged.append(replace(piece, begins=begins, branches=(*piece.branches, branch)))
     if not whole:

@@ -72,8 +72,8 @@ class _Reader:
         token = self.peek()
         if token is None:
             return False
-        said = token.plain if token.kind == "word" else token.text
-        return said in words
+        word = token.plain if token.kind == "word" else token.text
+        return word in words
 
     def skip_lines(self) -> None:
         while (token := self.peek()) and (
@@ -90,20 +90,20 @@ class _Reader:
 
     def list_until(self, ends: Sequence[str]) -> bool | None:
         """Follow commands up to one of `ends`; return what the last one decides."""
-        said: bool | None = True
+        status: bool | None = True
         while True:
             self.skip_lines()
             if self.peek() is None or self.next_is(*ends, *_CLOSING, ")", ";;", ";&", ";;&"):
-                return said
+                return status
             before = self.place
-            said = self.chain()
+            status = self.chain()
             if self.place == before:
                 self.place += 1
 
     def chain(self) -> bool | None:
         """Follow commands joined by && and ||."""
         first = self.place
-        said = self.pipeline()
+        status = self.pipeline()
         while self.next_is("&&", "||"):
             wanted = self.next_is("&&")
             line = self.tokens[self.place].line
@@ -112,19 +112,19 @@ class _Reader:
             self.place += 1
             while (token := self.peek()) and token.kind == "line":
                 self.place += 1
-            decided = None if said is None else said is wanted
-            said = (
+            decided = None if status is None else status is wanted
+            status = (
                 self.guarded(decided, condition, self.pipeline)
                 if decided is not False
-                else (self.skipped(self.pipeline, said))
+                else (self.skipped(self.pipeline, status))
             )
-        return said
+        return status
 
-    def skipped(self, follow: Callable[[], bool | None], said: bool | None) -> bool | None:
+    def skipped(self, follow: Callable[[], bool | None], status: bool | None) -> bool | None:
         active, self.active = self.active, False
         follow()
         self.active = active
-        return said
+        return status
 
     def guarded(
         self, decided: bool | None, condition: str, follow: Callable[[], bool | None]
@@ -146,14 +146,14 @@ class _Reader:
     def pipeline(self) -> bool | None:
         negated = self.next_is("!")
         self.place += negated
-        said = self.command()
+        status = self.command()
         while self.next_is("|"):
             self.place += 1
             while (token := self.peek()) and token.kind == "line":
                 self.place += 1
             self.command()
-            said = None
-        return said if not negated or said is None else not said
+            status = None
+        return status if not negated or status is None else not status
 
     # Commands
 
@@ -182,9 +182,9 @@ class _Reader:
         return self.simple()
 
     def group(self, end: str) -> bool | None:
-        said = self.list_until((end,))
+        status = self.list_until((end,))
         self.accept(end)
-        return said
+        return status
 
     def simple(self) -> bool | None:
         tokens: list[Token] = []
@@ -224,10 +224,10 @@ class _Reader:
 
     def perform(self, tokens: Sequence[Token]) -> bool | None:
         """Assign, decide a test, call a function, or note a command."""
-        rest = self.assigned(tokens)
+        command_tokens = self.assigned(tokens)
         environment = self.script.environment
         expanded = set(environment.used)
-        words = environment.words(rest)
+        words = environment.words(command_tokens)
         if not words:
             return True
         first = words[0].text
@@ -239,7 +239,7 @@ class _Reader:
             return self.call(first, words)
         for part in self.handed_on(words):
             if len(self.script.commands) < _MOST:
-                self.script.commands.append(Command(tuple(part), rest[0].line))
+                self.script.commands.append(Command(tuple(part), command_tokens[0].line))
         return True
 
     def built_in(self, first: str, words: Sequence[ShellWord]) -> bool | None:
@@ -272,32 +272,32 @@ class _Reader:
 
     def assigned(self, tokens: Sequence[Token]) -> list[Token]:
         """Assign what stands first in a command; return the rest of it."""
-        environment, rest = self.script.environment, list(tokens)
-        declares = rest[0].plain in _DECLARING
+        environment, left_tokens = self.script.environment, list(tokens)
+        declares = left_tokens[0].plain in _DECLARING
         if declares:
-            if rest[0].plain == "export":
-                environment.exported |= {token.text.partition("=")[0] for token in rest[1:]}
-            rest = [token for token in rest[1:] if not token.plain.startswith("-")]
-        while rest and environment.assign(rest[0]):
-            rest.pop(0)
-        return [] if declares else rest
+            if left_tokens[0].plain == "export":
+                environment.exported |= {token.text.partition("=")[0] for token in left_tokens[1:]}
+            left_tokens = [token for token in left_tokens[1:] if not token.plain.startswith("-")]
+        while left_tokens and environment.assign(left_tokens[0]):
+            left_tokens.pop(0)
+        return [] if declares else left_tokens
 
     def call(self, name: str, words: Sequence[ShellWord]) -> bool | None:
         """Follow the body of a function with its arguments."""
         start, end = self.functions[name]
-        place, self.place = self.place, start
+        return_to, self.place = self.place, start
         self.depth += 1
         environment = self.script.environment
         kept = {key: value for key, value in environment.values.items() if key.isdigit()}
         for number, word in enumerate(words[1:], 1):
             environment.values[str(number)] = [Field.of(word)]
-        said = self.command() if start < end else True
+        status = self.command() if start < end else True
         for number in range(1, len(words)):
             self.script.environment.values.pop(str(number), None)
         self.script.environment.values |= kept
         self.depth -= 1
-        self.place = place
-        return said
+        self.place = return_to
+        return status
 
     # Branches
 
@@ -306,10 +306,10 @@ class _Reader:
         choice = self.choice()
         while True:
             first = self.place
-            said = self.condition(choice.entered and not choice.chosen)
+            status = self.condition(choice.entered and not choice.chosen)
             condition = self.source(first, self.place)
             self.accept("then")
-            self.clause(choice, condition, said)
+            self.clause(choice, condition, status)
             self.skip_lines()
             if not self.next_is("elif"):
                 break
@@ -317,7 +317,7 @@ class _Reader:
         if self.next_is("else"):
             self.place += 1
             choice.closed = True
-            self.clause(choice, f"not {choice.unknown[0]}" if choice.unknown else "", said=True)
+            self.clause(choice, f"not {choice.unknown[0]}" if choice.unknown else "", status=True)
         self.accept("fi")
         self.settle(choice, whole=choice.closed or choice.chosen)
         return None
@@ -328,17 +328,17 @@ class _Reader:
         start = self.script.environment.copy()
         return Choice(self.branches, line, start, self.active)
 
-    def clause(self, choice: Choice, condition: str, said: bool | None) -> None:
-        """Follow one branch, of which `said` is whether it is taken."""
-        taken = choice.entered and not choice.chosen and said is not False
-        if taken and (said is None or choice.unknown):
+    def clause(self, choice: Choice, condition: str, status: bool | None) -> None:
+        """Follow one branch, of which `status` is whether it is taken."""
+        taken = choice.entered and not choice.chosen and status is not False
+        if taken and (status is None or choice.unknown):
             choice.unknown.append(condition)
             label = f"{condition} (line {choice.line})"
             branch = Branch(choice.identifier, len(choice.results), label)
             choice.results.append(self.branch(branch, choice.start))
         else:
             self.followed(active=taken)
-        choice.chosen = choice.chosen or (taken and said is True)
+        choice.chosen = choice.chosen or (taken and status is True)
 
     def settle(self, choice: Choice, *, whole: bool) -> None:
         """Go on with one environment for all branches that were followed."""
@@ -350,9 +350,9 @@ class _Reader:
 
     def condition(self, active: bool) -> bool | None:
         kept, self.active = self.active, active
-        said = self.list_until(("then",))
+        status = self.list_until(("then",))
         self.active = kept
-        return said
+        return status
 
     def source(self, first: int, end: int) -> str:
         """Return the words of a condition as the text has them."""
@@ -376,7 +376,10 @@ class _Reader:
         """Follow `case WORD in PATTERN) ... ;; esac`."""
         choice, subject = self.choice(), self.peek()
         words = self.script.environment.words([subject]) if subject and self.active else []
-        said, source = " ".join(word.text for word in words), _source(subject) if subject else ""
+        subject_text, source = (
+            " ".join(word.text for word in words),
+            _source(subject) if subject else "",
+        )
         self.place += 1
         self.accept("in")
         while True:
@@ -384,7 +387,11 @@ class _Reader:
             if self.peek() is None or self.next_is("esac"):
                 break
             patterns = self.patterns()
-            hit = None if "$" in said else any(matches(said, pattern) for pattern in patterns)
+            hit = (
+                None
+                if "$" in subject_text
+                else any(matches(subject_text, pattern) for pattern in patterns)
+            )
             self.clause(choice, f"case {source} is {'|'.join(patterns)[:40]}", hit)
             if self.next_is(";;", ";&", ";;&"):
                 self.place += 1
@@ -464,9 +471,9 @@ class _Reader:
 
     def repeated(self) -> bool | None:
         """Follow the body of `while` once, unless its condition is false."""
-        said = self.list_until(("do",))
+        status = self.list_until(("do",))
         self.accept("do")
-        active, self.active = self.active, self.active and said is not False
+        active, self.active = self.active, self.active and status is not False
         self.list_until(("done",))
         self.active = active
         self.accept("done")
@@ -493,6 +500,8 @@ class _Reader:
 
 def _source(token: Token) -> str:
     """Return a token as the text has it, nearly."""
-    said = {"variable": "${%s}", "sum": "$((%s))", "command": "$(%s)"}
-    parts = [bit.text if bit.kind == "text" else said[bit.kind] % bit.text for bit in token.bits]
+    templates = {"variable": "${%s}", "sum": "$((%s))", "command": "$(%s)"}
+    parts = [
+        bit.text if bit.kind == "text" else templates[bit.kind] % bit.text for bit in token.bits
+    ]
     return "".join(parts) or token.text

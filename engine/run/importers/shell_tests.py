@@ -37,8 +37,8 @@ def decide_test(words: Sequence[str]) -> bool | None:
             if word in joins and 0 < at < len(words) - 1:
                 return _join(joins[0], decide_test(words[:at]), decide_test(words[at + 1 :]))
     if words and words[0] == "!":
-        said = decide_test(words[1:])
-        return None if said is None else not said
+        status = decide_test(words[1:])
+        return None if status is None else not status
     return _decide_one(words)
 
 

@@ -136,7 +136,7 @@ class _Lexer:
             if letter == "(" and depth < _DEEPEST and _ASSIGNMENT.fullmatch(word.plain):
                 self.place += 1
                 inner = self.tokens(depth + 1, ")")
-                words = [one for one in inner if one.kind in ("word", "array")]
+                words = [token for token in inner if token.kind in ("word", "array")]
                 return Token("array", word.plain, word.line, word.bits, words)
             if text.startswith("([", self.place) and (
                 inside := _inside(text, self.place, "(", ")")
@@ -194,13 +194,13 @@ class _Lexer:
             self.add(word, text[start], quoted=quoted)
             self.place += 1
             return
-        found = expansion_at(text, start)
-        if found is None:
+        expansion = expansion_at(text, start)
+        if expansion is None:
             self.unclosed += text[start + 1 : start + 2] in ("{", "(")
             self.add(word, text[start], quoted=quoted)
             self.place += 1
             return
-        kind, inside, length = found
+        kind, inside, length = expansion
         word.bits.append(Bit(kind, inside, line, quoted))
         self.skip(length)
 

@@ -70,11 +70,11 @@ def _preferences(setting: Setting, draft: RunDraft) -> None:
     word = str(setting.value).lower()
     if word in ("dpo", "orpo", "simpo", "cpo", "kto", "rm"):
         draft.notes["sequences of a sample"] = 2
-        what = "the pass and the weights of a reference model; a sample is two sequences"
-        draft.report_not_modeled(setting, what)
+        reason = "the pass and the weights of a reference model; a sample is two sequences"
+        draft.report_not_modeled(setting, reason)
     else:
-        what = "reinforcement learning: the training pass alone is shown, without generation"
-        draft.report_not_modeled(setting, what)
+        reason = "reinforcement learning: the training pass alone is shown, without generation"
+        draft.report_not_modeled(setting, reason)
 
 
 def _rank(setting: Setting, draft: RunDraft) -> None:
@@ -105,8 +105,8 @@ def _task(setting: Setting, draft: RunDraft) -> None:
     if str(setting.value) in ("causal_lm", "None"):
         draft.report(setting, "understood", "a language model")
     else:
-        what = "another head and loss, on pairs or lists of texts; a language model's are shown"
-        draft.report_not_modeled(setting, what)
+        reason = "another head and loss, on pairs or lists of texts; a language model's are shown"
+        draft.report_not_modeled(setting, reason)
 
 
 def _frozen(setting: Setting, draft: RunDraft) -> None:
@@ -357,14 +357,14 @@ def _yaml_settings(piece: Piece, draft: RunDraft) -> list[Setting]:
     """Return the keys of YAML: arguments, and variables of the environment below ENV."""
     settings = []
     for setting in read_yaml(piece.text, piece.line):
-        head, _, rest = setting.key.partition(".")
+        head, _, name = setting.key.partition(".")
         if head == "ENV":
-            known = rest in LAUNCH_VARIABLES
-            settings += [replace(setting, key=rest)] if known else []
+            known = name in LAUNCH_VARIABLES
+            settings += [replace(setting, key=name)] if known else []
         elif head == "device_groups":
-            counts = rest == "nproc_per_node"
+            counts = name == "nproc_per_node"
             settings += [replace(setting, key="nproc_per_node")] if counts else []
-        elif rest and head in ("train", "rollout", "teacher", "reference"):
+        elif name and head in ("train", "rollout", "teacher", "reference"):
             draft.notes.setdefault("groups of Ray", setting)
         else:
             settings.append(setting)

@@ -181,8 +181,8 @@ def _mixed(setting: Setting, name: str, draft: RunDraft) -> None:
     if word in ("bfloat16", "bf16", "float16", "fp16"):
         draft.set_value(setting, "training.precision", "bf16" if "b" in word else "fp16")
     else:
-        said = "training in single precision is not predicted here: bf16 is taken"
-        draft.report_not_modeled(setting, said)
+        reason = "training in single precision is not predicted here: bf16 is taken"
+        draft.report_not_modeled(setting, reason)
 
 
 def _reduced(setting: Setting, name: str, draft: RunDraft) -> None:

@@ -138,9 +138,9 @@ def _derive_batch(draft: RunDraft, ranks: int, pipeline: int) -> None:
         total = positive_number(notes.get("training.num_tokens_per_train_step"))
         batch = max(1, total // length) if total and total > 0 and length else local * ranks
     else:
-        said = notes.get("training.local_batch_size", notes.get("training.batch_size"))
-        local = positive_number(said) or 1
-        if said is None:
+        stated = notes.get("training.local_batch_size", notes.get("training.batch_size"))
+        local = positive_number(stated) or 1
+        if stated is None:
             draft.assume("local_batch_size", 8, f"training.local_batch_size ({VERSION})")
             local = int(draft.values.pop("local_batch_size"))
         size = positive_number(notes.get("parallelism.pipeline_parallel_microbatch_size")) or 1

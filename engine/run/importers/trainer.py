@@ -74,8 +74,8 @@ def read_deepspeed_file(setting: Setting, draft: RunDraft) -> None:
 def stage_in_name(name: str) -> int | None:
     """Return the stage of ZeRO that a file's name says: ds_z3_config.json, zero2.json."""
     word = re.split(r"[/\\]", name.lower())[-1]
-    found = re.search(r"(?:z|zero|stage)[_-]?([0-3])(?!\d)", word)
-    return int(found[1]) if found else None
+    match = re.search(r"(?:z|zero|stage)[_-]?([0-3])(?!\d)", word)
+    return int(match[1]) if match else None
 
 
 _SHARDED = {"full_shard": 3, "shard_grad_op": 2, "no_shard": 0, "hybrid_shard": 3,
@@ -89,16 +89,16 @@ def read_fsdp_words(setting: Setting, draft: RunDraft) -> None:
         return
     value = setting.value
     words = value if isinstance(value, list) else re.split(r"[\s,]+", str(value).strip("\"'"))
-    said = [str(word).strip("\"'").lower() for word in words if str(word).strip()]
-    draft.notes["fsdp"] = said
-    stage = next((_SHARDED[word] for word in said if word in _SHARDED), None)
-    if stage is None and said == ["true"]:
+    options = [str(word).strip("\"'").lower() for word in words if str(word).strip()]
+    draft.notes["fsdp"] = options
+    stage = next((_SHARDED[word] for word in options if word in _SHARDED), None)
+    if stage is None and options == ["true"]:
         stage = 3
-    unknown = [word for word in said if word not in (*_SHARDED, "auto_wrap", "offload", "true")]
+    unknown = [word for word in options if word not in (*_SHARDED, "auto_wrap", "offload", "true")]
     if unknown:
         refuse_value(setting, f"known are {', '.join(_SHARDED)}, auto_wrap and offload", draft)
         return
-    if "offload" in said:
+    if "offload" in options:
         if stage is not None:
             draft.values["parallelism.zero_stage"] = stage
         draft.report_not_modeled(setting, OFFLOADED)
@@ -106,7 +106,7 @@ def read_fsdp_words(setting: Setting, draft: RunDraft) -> None:
         draft.set_value(setting, "parallelism.zero_stage", stage)
     else:
         draft.report(setting, "understood", WORKED)
-    if any(word.startswith("hybrid") for word in said):
+    if any(word.startswith("hybrid") for word in options):
         draft.notes["shards in a node"] = True
 
 
@@ -435,11 +435,11 @@ def _batch(draft: RunDraft, defaults: TrainerDefaults) -> None:
         total,
         f"{micro} x {steps} passes x {ranks} data-parallel ranks",
     )
-    said = notes.get("train_batch_size")
-    if said and said != total // pairs:
+    stated = notes.get("train_batch_size")
+    if stated and stated != total // pairs:
         draft.contradictions.append(
             f"Check batch related parameters. train_batch_size is not equal to "
-            f"micro_batch_per_gpu * gradient_acc_step * world_size {said} != {notes[MICRO]} * "
+            f"micro_batch_per_gpu * gradient_acc_step * world_size {stated} != {notes[MICRO]} * "
             f"{steps} * {ranks}"
         )
 
@@ -454,7 +454,11 @@ def _steps(draft: RunDraft, defaults: TrainerDefaults, ranks: int) -> int:
 
 def fitting_ranks(ranks: int, batches: int) -> int:
     """Return how many ranks, at most so many, share so many micro-batches evenly."""
-    return next((one for one in range(ranks, 1, -1) if batches % one == 0), 1) if batches else ranks
+    return (
+        next((count for count in range(ranks, 1, -1) if batches % count == 0), 1)
+        if batches
+        else ranks
+    )
 
 
 def world_size(draft: RunDraft, parts: int, batches: int = 0) -> int:

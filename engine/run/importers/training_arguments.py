@@ -229,8 +229,8 @@ def _weight_bits(setting: Setting, draft: RunDraft) -> None:
     if str(setting.value) == "16":
         draft.report(setting, "understood", "weights are not quantized")
     else:
-        what = f"frozen weights are kept in {shorten(setting.value)} bits; 16 are shown"
-        draft.report_not_modeled(setting, what)
+        reason = f"frozen weights are kept in {shorten(setting.value)} bits; 16 are shown"
+        draft.report_not_modeled(setting, reason)
 
 
 def _quantized(setting: Setting, draft: RunDraft) -> None:

@@ -104,7 +104,7 @@ def _keywords(call: ast.Call, constants: Constants, first: int) -> Iterator[Sett
 
 def _constants(nodes: list[ast.AST]) -> dict[str, object]:
     """Return the names that are assigned one constant, once."""
-    found: dict[str, object] = {}
+    constants: dict[str, object] = {}
     seen: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -112,11 +112,11 @@ def _constants(nodes: list[ast.AST]) -> dict[str, object]:
             if not isinstance(target, ast.Name):
                 continue
             if target.id in seen:
-                found.pop(target.id, None)  # assigned twice: not known which
+                constants.pop(target.id, None)  # assigned twice: not known which
             elif isinstance(node.value, ast.Constant):
-                found[target.id] = node.value.value
+                constants[target.id] = node.value.value
             seen.add(target.id)
-    return found
+    return constants
 
 
 def _value(node: ast.expr, constants: Constants) -> object:

@@ -106,6 +106,6 @@ def _report_unsaid(setting: Setting, draft: RunDraft) -> None:
     if f"{setting.key[1:]}=" in draft.notes.get("text", ""):
         draft.report(setting, "understood", "arguments, read where the text assigns them")
         return
-    said = "arguments that the text does not say"
-    draft.report(setting, "not known", said)
-    draft.warnings.append(f"{shorten(setting.key)} (line {setting.line}) holds {said}")
+    reason = "arguments that the text does not say"
+    draft.report(setting, "not known", reason)
+    draft.warnings.append(f"{shorten(setting.key)} (line {setting.line}) holds {reason}")

@@ -115,8 +115,8 @@ _size = partial(note_number, least=None)
 
 
 def _older_micro(setting: Setting, draft: RunDraft) -> None:
-    what = "no longer read: 4 sequences for a GPU unless micro_batch_size_per_gpu is set"
-    draft.report_not_modeled(setting, what)
+    reason = "no longer read: 4 sequences for a GPU unless micro_batch_size_per_gpu is set"
+    draft.report_not_modeled(setting, reason)
 
 
 def _whole_micro(setting: Setting, draft: RunDraft) -> None:
@@ -150,8 +150,8 @@ def _compose(setting: Setting, draft: RunDraft) -> None:
             setting, "understood", f"{shorten(name)}: its defaults are those of {SOFTWARE}"
         )
     else:
-        what = "a file whose settings are not in the text; the defaults of verl are shown"
-        draft.report_not_modeled(setting, what)
+        reason = "a file whose settings are not in the text; the defaults of verl are shown"
+        draft.report_not_modeled(setting, reason)
 
 
 def _device(setting: Setting, draft: RunDraft) -> None:
@@ -344,11 +344,11 @@ def finish_verl(draft: RunDraft) -> None:
     derive_named_model(draft)
     reinforced = "reinforcement" in notes
     if reinforced:
-        what = (
+        reason = (
             "of a step of reinforcement learning the actor's training alone is shown, one "
             "mini-batch of it: no generation, log-probabilities, reference, critic or reward"
         )
-        remark(draft, "verl", "reinforcement learning", what)
+        remark(draft, "verl", "reinforcement learning", reason)
         notes.setdefault("per_node", 8)
         length = notes.get("prompt", 512) + notes.get("response", 512)
         draft.derive("sequence_length", length, "the longest prompt and response; most are shorter")
@@ -374,15 +374,17 @@ def _finish_megatron(draft: RunDraft) -> None:
     finish_megatron(draft)
     asked = draft.notes.get("checkpointing")
     if asked and is_true(asked.value) and "training.recompute" not in draft.values:
-        what = "of FSDP alone; Megatron recomputes by override_transformer_config, which is not set"
-        draft.report_not_modeled(asked, what)
+        reason = (
+            "of FSDP alone; Megatron recomputes by override_transformer_config, which is not set"
+        )
+        draft.report_not_modeled(asked, reason)
     draft.assume("training.recompute", "none", f"recompute_granularity null ({SOFTWARE})")
 
 
 def _finish_fsdp(draft: RunDraft) -> None:
     if draft.notes.get("lora of Megatron"):
-        what = "of Megatron alone; FSDP reads lora_rank, so all weights are shown as trained"
-        remark(draft, "model.lora.rank", draft.notes["lora of Megatron"], what)
+        reason = "of Megatron alone; FSDP reads lora_rank, so all weights are shown as trained"
+        remark(draft, "model.lora.rank", draft.notes["lora of Megatron"], reason)
     draft.values["training.framework"] = "fsdp"
     draft.assume("parallelism.zero_stage", 3, f"reshard_after_forward ({SOFTWARE})")
     if asked := draft.notes.get("checkpointing"):

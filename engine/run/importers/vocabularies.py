@@ -44,9 +44,11 @@ def derive_vocabulary(draft: RunDraft, kind: str, name: str, software: str) -> N
         why = f"of {shorten(kind)}"
     else:
         rows = -(-_GPT2 // multiple) * multiple
-        said = " ".join(word for word in (shorten(kind), shorten(name)) if word)
-        what = f"of {said}, which is not read; GPT-2's vocabulary is shown"
-        remark(draft, "vocab_size", rows, what if said else "no text says it; GPT-2's is shown")
+        tokenizer = " ".join(word for word in (shorten(kind), shorten(name)) if word)
+        reason = f"of {tokenizer}, which is not read; GPT-2's vocabulary is shown"
+        remark(
+            draft, "vocab_size", rows, reason if tokenizer else "no text says it; GPT-2's is shown"
+        )
         draft.values[_PATH] = rows
         return
     padded = -(-rows // multiple) * multiple

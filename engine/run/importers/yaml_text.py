@@ -94,30 +94,30 @@ class _Reader:
 
     def repeat(self, event: AliasEvent) -> None:
         """Take what an alias stands for: a value, a mapping, or what `<<` adds to a mapping."""
-        found = self.anchors.get(event.anchor)
-        if found is None:
+        anchored = self.anchors.get(event.anchor)
+        if anchored is None:
             raise self.refused(event, "'*' repeats what has no anchor above it")
-        size = len(found.value) if isinstance(found.value, list) else 1
-        self.repeated += max(size, len(found.settings or ()))
+        size = len(anchored.value) if isinstance(anchored.value, list) else 1
+        self.repeated += max(size, len(anchored.settings or ()))
         if self.repeated > _MOST_REPEATED:
             raise self.refused(event, f"'*' repeats more than {_MOST_REPEATED} settings")
-        if found.settings is None:
-            if isinstance(found.value, list) and self.levels and self.levels[-1].is_list:
+        if anchored.settings is None:
+            if isinstance(anchored.value, list) and self.levels and self.levels[-1].is_list:
                 raise self.refused(event, "'*' repeats a list within a list")
-            self.value(found.value, event)
+            self.value(anchored.value, event)
             return
         line = self.first_line + event.start_mark.line
         path = self.next_path(event)
         name = path.rpartition(".")[2]
         level = self.levels[-1] if name == _MERGE else self.levels[-2] if _is_merge(path) else None
         if level is not None:
-            level.merged.append((found, line))
+            level.merged.append((anchored, line))
         else:
-            self.add(path, found, line)
+            self.add(path, anchored, line)
 
-    def add(self, path: str, found: _Repeated, line: int) -> None:
+    def add(self, path: str, anchored: _Repeated, line: int) -> None:
         """Add repeated settings below a path."""
-        for key, value in found.settings or ():
+        for key, value in anchored.settings or ():
             name = ".".join(part for part in (path, key) if part)
             self.settings.append(Setting(key=name, value=value, line=line))
 
@@ -187,7 +187,9 @@ class _Reader:
             self.anchors[level.anchor or ""] = _Repeated(level.plain)
             return
         start = len(level.path) + 1 if level.path else 0
-        below = tuple((one.key[start:], one.value) for one in self.settings[level.first :])
+        below = tuple(
+            (setting.key[start:], setting.value) for setting in self.settings[level.first :]
+        )
         self.anchors[level.anchor or ""] = _Repeated(settings=below if inner else ())
 
 
@@ -210,7 +212,7 @@ def read_yaml(text: str, first_line: int = 1) -> list[Setting]:
                 raise reader.refused(event, f"more than {_MOST} entries")
             reader.take(event)
     except MarkedYAMLError as error:
-        raise TextError(_place(error, first_line)) from None
+        raise TextError(_error_message(error, first_line)) from None
     except (YAMLError, RecursionError):
         raise TextError(f"line {first_line}: the YAML is damaged") from None
     return reader.settings
@@ -235,7 +237,7 @@ def _events(text: str) -> Iterator[Event]:
         yield parser.get_event()
 
 
-def _place(error: MarkedYAMLError, first_line: int) -> str:
+def _error_message(error: MarkedYAMLError, first_line: int) -> str:
     mark = error.problem_mark or error.context_mark
     reason = " ".join(str(error.problem or "the YAML is damaged").split())[:200]
     if mark is None:

@@ -22,12 +22,14 @@ class ClusterMeasurements:
 def read_cluster_text(text: str) -> ClusterMeasurements:
     """Return the measurements of a text; raise `TextError` if it contains none."""
     timings = None
-    rest = text
+    text_of_logs = text
     if has_calibration(text):
         timings = read_calibration(text)
         # One line; its numbers would look like rows of a table.
-        rest = "\n".join("" if line.lstrip().startswith("{") else line for line in text.split("\n"))
-    nccl, log = _try_nccl(rest), _try_training_log(rest)
+        text_of_logs = "\n".join(
+            "" if line.lstrip().startswith("{") else line for line in text.split("\n")
+        )
+    nccl, log = _try_nccl(text_of_logs), _try_training_log(text_of_logs)
     if timings is None and nccl is None and log is None:
         raise TextError(
             "line 1: no measurement is recognized; allowed: the output of the script, a table of "

@@ -115,7 +115,7 @@ class _Reader:
         if self._file and _NUMBER.match(line):  # before the clock, which looks the same
             kind, port, name = self._file
             self._file = None
-            self._place(kind, port, number, (name, line))
+            self._add_reading(kind, port, number, (name, line))
             return
         if clock:
             self._clock = float(line)
@@ -160,7 +160,7 @@ class _Reader:
             return False
         for name, cell in zip(self._columns[1:], cells[1:], strict=True):
             if _COUNTED.match(name) and _GROUPED.match(cell):
-                self._place("sonic", cells[0], number, (name, cell.replace(",", "")))
+                self._add_reading("sonic", cells[0], number, (name, cell.replace(",", "")))
         return True
 
     def _read_file(self, number: Count, line: str) -> bool:
@@ -174,7 +174,7 @@ class _Reader:
             return False
         kind, name = "sysfs" if match[3] == "counters" else "rdma", match[4]
         if _NUMBER.match(match[5]):
-            self._place(kind, f"{match[1]}/{match[2]}", number, (name, match[5]))
+            self._add_reading(kind, f"{match[1]}/{match[2]}", number, (name, match[5]))
         else:
             self._add_unread(number, line, f"{name} has no whole number behind it")
         return True
@@ -188,8 +188,8 @@ class _Reader:
                 return True
         return False
 
-    def _pairs(self, number: Count, line: str, rest: str) -> None:
-        words = rest.split()
+    def _pairs(self, number: Count, line: str, text: str) -> None:
+        words = text.split()
         for name, value in zip(words[::2], words[1::2], strict=False):
             self._take("rdma", number, line, (name, value))
         if len(words) % 2:
@@ -212,7 +212,7 @@ class _Reader:
             self._begin(kind, port, number, wide=kind != "perfquery")
         self.snapshots[-1].values[name] = _integer(value)
 
-    def _place(self, kind: str, port: str, number: Count, pair: tuple[str, str]) -> None:
+    def _add_reading(self, kind: str, port: str, number: Count, pair: tuple[str, str]) -> None:
         """Take a counter of a port that its own line names, among others."""
         name, value = pair
         open_ones = (

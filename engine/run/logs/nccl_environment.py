@@ -49,11 +49,11 @@ def read_environment(text: str) -> tuple[EnvironmentVariable, ...]:
 
 
 def _set_in(line: str) -> list[tuple[str, str]]:
-    found = [
+    pairs = [
         (match[1], match[2].strip("\"'"))
         for pattern in (_SET, _PAIR, _MAPPED)
         for match in pattern.finditer(line)
     ]
-    named = {name for name, _ in found}
+    named = {name for name, _ in pairs}
     passed = (match[1] for match in _PASSED.finditer(line))
-    return found + [(name, AS_THE_SHELL) for name in passed if name not in named]
+    return pairs + [(name, AS_THE_SHELL) for name in passed if name not in named]

@@ -210,12 +210,12 @@ def _adds(words: list[str]) -> bool | None:
 
 def _contradiction(row: BenchmarkRow) -> LineNote | None:
     """Return a note if the row's bandwidth contradicts its size and time."""
-    said, is_so = row.algorithm_bandwidth / GB, row.size / row.time / GB
-    if abs(said - is_so) <= _PRINTED + _ROUNDED * is_so:
+    printed, computed = row.algorithm_bandwidth / GB, row.size / row.time / GB
+    if abs(printed - computed) <= _PRINTED + _ROUNDED * computed:
         return None
     return LineNote(
         line=row.line,
-        reason=f"size over time is {is_so:.4g} GB/s, and algbw says {said:.4g}",
+        reason=f"size over time is {computed:.4g} GB/s, and algbw says {printed:.4g}",
     )
 
 

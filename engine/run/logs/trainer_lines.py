@@ -126,9 +126,9 @@ def trainer_steps(steps: list[LoggedStep]) -> list[LoggedStep]:
         drawn = Counter(step.loop for step in steps if step.loop)
         longest = max(drawn, key=lambda length: (drawn[length], length), default=0)
         printed = [step for step in steps if longest and step.loop == longest]
-    found = [replace(step, batch=batch, loop=0) for step in printed] or summaries[:1]
-    if found:
+    timed = [replace(step, batch=batch, loop=0) for step in printed] or summaries[:1]
+    if timed:
         peaks = [(step.allocated, step.reserved) for step in steps]
         allocated, reserved = map(max, zip(*peaks, strict=True))
-        found[-1] = replace(found[-1], allocated=allocated, reserved=reserved)
-    return found
+        timed[-1] = replace(timed[-1], allocated=allocated, reserved=reserved)
+    return timed

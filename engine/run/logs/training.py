@@ -164,20 +164,20 @@ NOTHING_SAID = LoggedJob()
 
 def logged_job(lines: Iterable[str]) -> LoggedJob:
     """Return what the lines of a log say of its job; of several the last one counts."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     gpu = ""
     for line in lines:
         if " capacity: " in line and (match := _GPU.search(line)):
             gpu = match[1].strip()
         if match := _MESH.search(line):
-            found["gpus"] = prod(int(degree) for degree in _DEGREE.findall(match[1]))
+            sizes["gpus"] = prod(int(degree) for degree in _DEGREE.findall(match[1]))
         if not any(mark in line for mark in _MARKS):
             continue
         for name, patterns in _PATTERNS.items():
             match = next((m for pattern in patterns if (m := pattern.search(line))), None)
             if match:
-                found[name] = int(match[1].replace(",", ""))
-    return LoggedJob(**found, gpu=gpu)
+                sizes[name] = int(match[1].replace(",", ""))
+    return LoggedJob(**sizes, gpu=gpu)
 
 
 # Readers of fine-tuning: verl's SFT trainer, LLaMA-Factory's trainer_log.jsonl, NeMo Automodel.

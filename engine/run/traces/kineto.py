@@ -55,7 +55,7 @@ def _parse_json(text: str, file: str) -> Any:  # noqa: ANN401
     if text[start : start + 1] not in ("{", "["):
         kind = "empty" if start == len(text) else "not-json"
         beginning = text[start : start + 30].split("\n")[0].rstrip("\r")
-        raise TraceFault(kind, file=file, beginning=beginning, **_place(text, start))
+        raise TraceFault(kind, file=file, beginning=beginning, **_line_and_column(text, start))
     try:
         return json.loads(text[start:], parse_constant=_reject_constant)
     except json.JSONDecodeError as error:
@@ -63,16 +63,18 @@ def _parse_json(text: str, file: str) -> Any:  # noqa: ANN401
         # A text that never ends is one that was cut in it.
         cut = error.msg.startswith("Unterminated") or not text[at:].strip()
         at = len(text) if cut else at
-        raise TraceFault("cut" if cut else "syntax", file=file, **_place(text, at)) from None
+        raise TraceFault(
+            "cut" if cut else "syntax", file=file, **_line_and_column(text, at)
+        ) from None
     except (ValueError, RecursionError):
-        raise TraceFault("syntax", file=file, **_place(text, start)) from None
+        raise TraceFault("syntax", file=file, **_line_and_column(text, start)) from None
 
 
 def _reject_constant(constant: str) -> float:
     raise ValueError(constant)
 
 
-def _place(text: str, at: int) -> Document:
+def _line_and_column(text: str, at: int) -> Document:
     line = text.count("\n", 0, at) + 1
     return {"line": line, "column": at - text.rfind("\n", 0, at)}
 

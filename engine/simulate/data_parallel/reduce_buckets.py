@@ -151,18 +151,18 @@ def bucketed_backward(job: BucketJob) -> BucketedBackward:
     and what follows it, the rest that is complete when the pass ends. Agrees with `bucket_times`.
     """
     backward = _backward(job)
-    full, rest, sizes = _split_buckets(job)
+    full, last_bucket, sizes = _split_buckets(job)
     send = _send_time(job)
-    each, last = send(min(job.bucket, job.parameters)), send(rest)
+    each, last = send(min(job.bucket, job.parameters)), send(last_bucket)
     first = backward * sizes / job.parameters
     isolated = full * each + last
     end = isolated + backward
     if job.overlap:
         final = backward * full * job.bucket / job.parameters
-        ends = [first + isolated, backward + (last if rest else each)]
+        ends = [first + isolated, backward + (last if last_bucket else each)]
         end = max(*ends, final + each + last if full else 0.0)
     return BucketedBackward(
-        count=full + (rest > 0),
+        count=full + (last_bucket > 0),
         backward=backward,
         computing=first,
         sending=each,
@@ -192,10 +192,10 @@ def bucket_times(job: BucketJob) -> tuple[BucketTimes, ...]:
 def _split_buckets(job: BucketJob) -> tuple[Count, Parameters, Parameters]:
     """Return the number of full buckets, and the elements of the last and the first one."""
     count = ceil(job.parameters / job.bucket)
-    rest = job.parameters - (count - 1) * job.bucket
-    if rest == job.bucket:
+    last_bucket = job.parameters - (count - 1) * job.bucket
+    if last_bucket == job.bucket:
         return count, 0.0, job.bucket
-    return count - 1, rest, min(job.bucket, job.parameters)
+    return count - 1, last_bucket, min(job.bucket, job.parameters)
 
 
 def _backward(job: BucketJob) -> Seconds:

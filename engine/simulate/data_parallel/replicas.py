@@ -77,8 +77,8 @@ def sample_shards(num_gpus: Count, extra: Count) -> tuple[tuple[Count, ...], ...
 
     They come from the last GPU, which keeps at least one.
     """
-    each, rest = divmod(len(SAMPLES), num_gpus)
-    sizes = [each + (number < rest) for number in range(num_gpus)]
+    each, remainder = divmod(len(SAMPLES), num_gpus)
+    sizes = [each + (number < remainder) for number in range(num_gpus)]
     moved = min(extra, sizes[-1] - 1) if num_gpus > 1 else 0
     sizes[0] += moved
     sizes[-1] -= moved

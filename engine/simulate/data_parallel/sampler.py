@@ -12,8 +12,8 @@ def sampler_shards(
     Source: the documentation of torch.utils.data.distributed.DistributedSampler; unshuffled.
     """
     indices = tuple(range(dataset))
-    each, rest = divmod(dataset, num_ranks)
-    if rest and not drop_last:
+    each, remainder = divmod(dataset, num_ranks)
+    if remainder and not drop_last:
         each += 1
     total = each * num_ranks
     # A dataset smaller than the padding is repeated as often as it takes.

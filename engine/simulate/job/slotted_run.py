@@ -57,8 +57,8 @@ class SlotEvent:
 
 def work_pieces(job: SlottedJob) -> tuple[Count, ...]:
     """Return the work slots before each checkpoint; the last piece may be shorter."""
-    whole, rest = divmod(job.work, job.interval)
-    return (job.interval,) * whole + ((rest,) if rest else ())
+    whole, remainder = divmod(job.work, job.interval)
+    return (job.interval,) * whole + ((remainder,) if remainder else ())
 
 
 def slot_events(job: SlottedJob, seed: int, limit: Count) -> Iterator[SlotEvent]:

@@ -127,16 +127,18 @@ def context_exchanges(
 ) -> tuple[Exchange, ...]:
     """Return the exchange of a layer of each kind that has one, as the step time counts it."""
     ranks = plan.context_parallel
-    found: dict[str, Exchange] = {}
+    exchanges: dict[str, Exchange] = {}
     for _, letter, kind, _ in _lettered(model):
         others = _HALF * local_tokens(plan, training) * (ranks - 1)
         if kind.mixer and not kind.mixer.attends:
             if width := sum(kind.mixer.exchanged(kind)):
                 size = others * width / (plan.tensor_parallel * ranks)
-                found[letter] = Exchange(letter=letter, received=size, way="heads")
+                exchanges[letter] = Exchange(letter=letter, received=size, way="heads")
         elif kind.mixer and (width := kind.mixer.gathered(kind, plan.tensor_parallel)):
-            found[letter] = Exchange(letter=letter, received=others * width, way="gather")
+            exchanges[letter] = Exchange(letter=letter, received=others * width, way="gather")
         else:
             ring = context_ring(attention_scores(kind, plan, training), plan, training, rank)
-            found[letter] = Exchange(letter=letter, received=ring.steps * ring.block, way="ring")
-    return tuple(found.values())
+            exchanges[letter] = Exchange(
+                letter=letter, received=ring.steps * ring.block, way="ring"
+            )
+    return tuple(exchanges.values())

@@ -124,8 +124,8 @@ def _attention_operators(scores: Scores, passes: Passes, *, flash: bool) -> tupl
         moved=vectors + 2 * HALF * count,
         is_product=True,
     )
-    rest = passes.score[0] - 2 * HALF
+    softmax_bytes = passes.score[0] - 2 * HALF
     softmax = Operator(
-        key="softmax", operations=_SOFTMAX * count, moved=rest * count, is_product=False
+        key="softmax", operations=_SOFTMAX * count, moved=softmax_bytes * count, is_product=False
     )
     return products, softmax

@@ -110,13 +110,13 @@ def check_log(log: TrainingLog, run: Run) -> LogCheck | None:
 
 def is_another_job(check: LogCheck, run: Run) -> bool:
     """Return whether a log cannot be of the job that the form describes."""
-    said = check.batch, check.sequence_length, check.gpus
+    logged = check.batch, check.sequence_length, check.gpus
     asked = (
         run.training.global_batch_size,
         run.training.sequence_length,
         run.plan.world_size,
     )
-    if said != asked or check.mfu > 1 or is_on_another_gpu(check, run):
+    if logged != asked or check.mfu > 1 or is_on_another_gpu(check, run):
         return True
     return is_another_model(check) or is_another_rate(check)
 

@@ -196,8 +196,8 @@ def _quantile(shares: Sequence[Share], at: Share) -> Ratio:
 def _mean_time(shares: Sequence[Share]) -> Ratio:
     """Return the mean end: the integral of the share that is not done."""
     grid = time_grid()
-    rest = [
+    areas = [
         (1 - (here + there) / 2) * (later - now)
         for here, there, now, later in zip(shares, shares[1:], grid, grid[1:], strict=False)
     ]
-    return grid[0] + math.fsum(rest)
+    return grid[0] + math.fsum(areas)

@@ -120,32 +120,34 @@ def encode_bits(number_format: NumberFormat, value: float) -> str:
     sign = "1" if math.copysign(1.0, value) < 0 else "0"
     size = abs(value)
     if math.isinf(size):
-        field, rest = (1 << number_format.exponent) - 1, 0
+        field, mantissa = (1 << number_format.exponent) - 1, 0
     elif size < number_format.smallest_normal:
-        field, rest = 0, round(size / number_format.smallest)
+        field, mantissa = 0, round(size / number_format.smallest)
     else:
         exponent = math.frexp(size)[1] - 1
         field = exponent + number_format.bias
-        rest = round((size / 2.0**exponent - 1) * (1 << number_format.mantissa))
-    return f"{sign}{field:0{number_format.exponent}b}{rest:0{number_format.mantissa}b}"
+        mantissa = round((size / 2.0**exponent - 1) * (1 << number_format.mantissa))
+    return f"{sign}{field:0{number_format.exponent}b}{mantissa:0{number_format.mantissa}b}"
 
 
 def decode_bits(number_format: NumberFormat, code: str) -> float:
     """Return the number of a bit string; NaN if it encodes none."""
     sign = -1.0 if code[0] == "1" else 1.0
-    field, rest = (
+    field, mantissa = (
         int(code[1 : 1 + number_format.exponent], 2),
         int(code[1 + number_format.exponent :], 2),
     )
     highest = (1 << number_format.exponent) - 1
     if number_format.special == "ieee" and field == highest:
-        return math.nan if rest else sign * math.inf
+        return math.nan if mantissa else sign * math.inf
     if (
         number_format.special == "nan"
         and field == highest
-        and rest == (1 << number_format.mantissa) - 1
+        and mantissa == (1 << number_format.mantissa) - 1
     ):
         return math.nan
     if not field:
-        return sign * rest * number_format.smallest
-    return sign * 2.0 ** (field - number_format.bias) * (1 + rest / (1 << number_format.mantissa))
+        return sign * mantissa * number_format.smallest
+    return (
+        sign * 2.0 ** (field - number_format.bias) * (1 + mantissa / (1 << number_format.mantissa))
+    )

@@ -257,11 +257,11 @@ def _stage_fills(
 
 def recipe_candidates(job: PlanningJob) -> tuple[Candidate, ...]:
     """Return the published plans of a job's model whose process fits."""
-    found = (
+    plans = (
         run_candidate(candidate_run(job, plan, training), job.kept_free)
         for plan, training in recipe_plans(job)
     )
-    return tuple(plan for plan in found if plan.memory.total <= allowed_bytes(job))
+    return tuple(plan for plan in plans if plan.memory.total <= allowed_bytes(job))
 
 
 def run_candidate(run: Run, kept_free: Share = KEPT_FREE) -> Candidate:

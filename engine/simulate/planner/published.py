@@ -42,7 +42,7 @@ def published_beside(job: PlanningJob, best: Candidate) -> tuple[PublishedPlan, 
         if training.precision != best.training.precision:
             continue
         candidate = run_candidate(candidate_run(job, plan, training), job.kept_free)
-        found = PublishedPlan(
+        beside = PublishedPlan(
             recipe=recipe,
             machine=recipe.nearest(gpu, job.world_size),
             candidate=candidate,
@@ -50,8 +50,8 @@ def published_beside(job: PlanningJob, best: Candidate) -> tuple[PublishedPlan, 
             more=candidate.memory.total - best.memory.total,
         )
         known = chosen.get(recipe.source)
-        if known is None or _order(found, gpu) < _order(known, gpu):
-            chosen[recipe.source] = found
+        if known is None or _order(beside, gpu) < _order(known, gpu):
+            chosen[recipe.source] = beside
     return tuple(sorted(chosen.values(), key=lambda plan: _order(plan, gpu)))
 
 

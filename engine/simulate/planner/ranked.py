@@ -73,8 +73,8 @@ def with_room_for(job: PlanningJob, run: Run) -> PlanningJob:
     Runs that were published did run: there the memory is predicted wrongly, and plans that need no
     more of it are its rivals.
     """
-    held = rank_memory(run.model, run.plan, run.training).total
-    filled = (1 + _SAME) * held / run.cluster.gpu.memory
+    memory = rank_memory(run.model, run.plan, run.training).total
+    filled = (1 + _SAME) * memory / run.cluster.gpu.memory
     return replace(job, kept_free=min(job.kept_free, 1 - filled))
 
 

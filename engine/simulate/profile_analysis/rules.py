@@ -68,13 +68,13 @@ def parse_rules(text: str) -> KernelRules:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        name, colon, rest = line.partition(":")
+        name, colon, patterns = line.partition(":")
         name = " ".join(name.lower().split())
         if not colon or not name:
             raise TextError(
                 f"line {number}, column 1: '{shorten(line)}' is no rule; write 'group: word, word'"
             )
-        words = tuple(word for each in rest.split(",") if (word := each.strip().lower()))
+        words = tuple(word for each in patterns.split(",") if (word := each.strip().lower()))
         if not words:
             raise TextError(f"line {number}, column {len(line) + 1}: '{name}' names no word")
         groups[name[:60]] = (*groups.get(name[:60], ()), *words)

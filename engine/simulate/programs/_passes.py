@@ -181,10 +181,10 @@ def _chunked_ops(work: Workload, slot: LayerPass, needs: Sequence[str]) -> list[
     name, before = slot.name, _previous_result(work, slot)
     whole = work.backward if slot.backward else work.forward
     head = _collective(work, slot, "gather", first, before, f"{name}:gather:1")
-    rest = _collective(work, slot, "gather", 1 - first, (), f"{name}:gather")
+    second_gather = _collective(work, slot, "gather", 1 - first, (), f"{name}:gather")
     start = _piece(slot, f"{name}:1", first * whole, (*needs, head.key))
     middle = _piece(slot, f"{name}:2", max(0.0, 1 - 2 * first) * whole, ())
-    end = _piece(slot, name, first * whole, (rest.key,))
+    end = _piece(slot, name, first * whole, (second_gather.key,))
     early = _collective(work, slot, "scatter", 1 - first, (start.key,), f"{name}:scatter:1")
     late = _collective(work, slot, "scatter", first, (name,), f"{name}:scatter")
-    return [head, rest, *_second_gather(work, slot), start, middle, end, early, late]
+    return [head, second_gather, *_second_gather(work, slot), start, middle, end, early, late]

@@ -165,8 +165,8 @@ def _repair_order(
     moved: list[str] = []
     while remaining:
         for name in remaining:
-            rest = [other for other in fallback if other in remaining and other != name]
-            if runs((*repaired, name, *rest)):
+            others = [other for other in fallback if other in remaining and other != name]
+            if runs((*repaired, name, *others)):
                 break
             moved.append(name)
         repaired.append(name)

@@ -373,5 +373,5 @@ def _efficiency(inputs: Inputs, job: ScalingJob, mode: str, num_gpus: int) -> Sh
     """Return how much of its speed alone each of n GPUs keeps."""
     tokens, alone = tokens_of(inputs, mode, num_gpus), alone_of(inputs, mode)
     together = scaling_point(job, num_gpus, tokens)
-    one = scaling_point(replace(job, slower=0.0), 1, alone)
-    return scaling_efficiency(one.step / alone, together.step / tokens)
+    single = scaling_point(replace(job, slower=0.0), 1, alone)
+    return scaling_efficiency(single.step / alone, together.step / tokens)

@@ -103,9 +103,9 @@ def _tile_shape(left: float, y: float, width: float, tile: Tile, *, strong: bool
         "fill-opacity": "0.9" if tile.kept else "0",
         "pointer-events": "none",
     }
-    said = f"{tile.name} {tile.size}" if tile.kept else f"{tile.name}, again: {tile.price}"
-    if len(said) * _CHARACTER > width:  # a narrow tile: its place says which it is
-        said = f"+ {tile.price}"
+    label = f"{tile.name} {tile.size}" if tile.kept else f"{tile.name}, again: {tile.price}"
+    if len(label) * _CHARACTER > width:  # a narrow tile: its place says which it is
+        label = f"+ {tile.price}"
     return [
         Shape(key=f"tile-{tile.key}", tag="rect", attributes=box | look),
         Shape(key=f"bar-{tile.key}", tag="rect", attributes=bar),
@@ -113,7 +113,7 @@ def _tile_shape(left: float, y: float, width: float, tile: Tile, *, strong: bool
             f"name-{tile.key}",
             left + width / 2,
             y + 25,
-            said,
+            label,
             "middle",
             "ink" if tile.kept else "muted",
             _LETTER,

@@ -104,7 +104,7 @@ def _step(x: Inputs) -> SymbolValues:
     return {**_idle_symbols(x, idle), "Ts": (step, SECONDS), "m": (x.num_microbatches, COUNT)}
 
 
-def _held(x: Inputs) -> SymbolValues:
+def _peak_symbols(x: Inputs) -> SymbolValues:
     p, m, v = x.pipeline_parallel, x.num_microbatches, x.num_chunks
     return {
         "A": (pipeline.one_f_one_b_peak(_RANK, p, m), COUNT),
@@ -117,7 +117,7 @@ def _held(x: Inputs) -> SymbolValues:
 
 def _interleaved_held(x: Inputs) -> SymbolValues:
     peak = pipeline.interleaved_peak(_RANK, x.pipeline_parallel, x.num_chunks)
-    return {**_held(x), "A": (peak, COUNT)}
+    return {**_peak_symbols(x), "A": (peak, COUNT)}
 
 
 def _bytes(x: Inputs) -> SymbolValues:
@@ -183,7 +183,7 @@ EXAMPLES: Mapping[str, Example] = {
     "one_f_one_b_peak": Example(
         title="Micro-batches held, 1F1B",
         function=pipeline.one_f_one_b_peak,
-        symbols=_held,
+        symbols=_peak_symbols,
         inputs=_SPLIT,
     ),
     "interleaved_peak": Example(

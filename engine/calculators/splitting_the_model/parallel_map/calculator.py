@@ -183,8 +183,10 @@ def _segments(result: Result, stepped: TimedMapping) -> tuple[Segment, ...]:
         Segment(key=axis, label=f"{axis} parallel", value=stepped.exposed(axis), color=axis)
         for axis in result.plan.traffic
     ]
-    rest = step.total - sum(part.value for part in parts)
-    parts.append(Segment(key="rest", label="bubble and rest", value=max(0.0, rest), color="muted"))
+    all_else = step.total - sum(part.value for part in parts)
+    parts.append(
+        Segment(key="rest", label="bubble and rest", value=max(0.0, all_else), color="muted")
+    )
     return tuple(parts)
 
 

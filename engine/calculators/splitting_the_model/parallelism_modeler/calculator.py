@@ -212,11 +212,11 @@ def axes(plan: ModeledPlan) -> Table:
 def breakdown(plan: ModeledPlan) -> Bars:
     """Return the step as planned, and with nothing hidden."""
     step = plan.step
-    rest = [(key, key, getattr(step, key), color) for key, color in _WAITS]
+    waits = [(key, key, getattr(step, key), color) for key, color in _WAITS]
 
     def bar(key: str, label: str, *, alone: bool) -> Bar:
         sent = [(a.key, a.label, a.alone if alone else a.exposed, a.key) for a in plan.axes]
-        parts = [("compute", "compute", step.compute, "compute"), *sent, *rest]
+        parts = [("compute", "compute", step.compute, "compute"), *sent, *waits]
         segments = [Segment(key=k, label=w, value=v, color=c) for k, w, v, c in parts]
         return Bar(key=key, label=label, segments=tuple(segments))
 

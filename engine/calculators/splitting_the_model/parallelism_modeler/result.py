@@ -278,4 +278,8 @@ def _changed(inputs: Inputs) -> dict[str, tuple[Change, ModeledPlan]]:
         for key, change in changes_of(inputs).items()
     }
     # What would be computed with other sizes than its name says is no advice.
-    return {key: (change, plan) for key, (change, plan, said) in changed.items() if said == present}
+    return {
+        key: (change, plan)
+        for key, (change, plan, presence) in changed.items()
+        if presence == present
+    }

@@ -89,7 +89,7 @@ def solve(inputs: Inputs) -> Result:
     mtbf = habits.mtbf
     gpus = run.gpu_time(num_gpus, whole.wall)
     end_low, end, end_high = in_the_end(work)
-    rest = inputs.checkpoint, inputs.restart, mtbf
+    terms_of_goodput = inputs.checkpoint, inputs.restart, mtbf
     daly = saving.daly_interval(inputs.checkpoint, mtbf)
     lucky = stragglers.all_below(QUANTILE, num_gpus)
     return Result(
@@ -102,10 +102,10 @@ def solve(inputs: Inputs) -> Result:
         reached=reached,
         mtbf=mtbf,
         goodput=whole.goodput,
-        first_order=saving.first_order_goodput(inputs.interval, *rest),
+        first_order=saving.first_order_goodput(inputs.interval, *terms_of_goodput),
         young=saving.young_interval(inputs.checkpoint, mtbf),
         daly=daly,
-        best_goodput=saving.goodput(daly, *rest),
+        best_goodput=saving.goodput(daly, *terms_of_goodput),
         slow_down=slow_down,
         bound=stragglers.largest_possible(num_gpus, inputs.deviation),
         all_below=lucky,

@@ -64,13 +64,13 @@ class Curves:
 
 def curves(inputs: Inputs, habits: CheckpointPolicy, slow_down: Ratio) -> Curves:
     """Return the columns for the inputs."""
-    rest = habits.checkpoint, habits.restart, habits.mtbf
+    terms_of_goodput = habits.checkpoint, habits.restart, habits.mtbf
     deviation, slower, gpus = inputs.deviation, inputs.slower, inputs.num_gpus
     alike = tuple(slowest_of(n, deviation) - 1 for n in SIZES)
     ratios = _ratios(deviation, slow_down)
     return Curves(
-        daly=tuple(goodput(t, *rest) for t in INTERVALS),
-        first=tuple(first_order_goodput(t, *rest) for t in INTERVALS),
+        daly=tuple(goodput(t, *terms_of_goodput) for t in INTERVALS),
+        first=tuple(first_order_goodput(t, *terms_of_goodput) for t in INTERVALS),
         alike=alike,
         # The one slow GPU counts only where it is slow: the curves would lie on each other.
         slowed=tuple(slowest_with_one_slow(n, deviation, slower) - 1 for n in SIZES)

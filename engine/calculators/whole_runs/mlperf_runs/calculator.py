@@ -89,11 +89,11 @@ def _details(row: Compared) -> tuple[tuple[Cell, ...], ...]:
 def _clock(row: Compared) -> tuple[tuple[Cell, ...], ...]:
     """Return what the logs tell beside the median step."""
     run = row.row
-    told = (
+    times = (
         ("Mean step between evaluations", run.block_mean),
         ("Start to stop, median of the logs", run.time_to_train),
     )
-    return tuple((name, say("{t}, unverified", t=(time, SECONDS))) for name, time in told if time)
+    return tuple((name, say("{t}, unverified", t=(time, SECONDS))) for name, time in times if time)
 
 
 def _log(row: Compared) -> WebLink:
@@ -241,26 +241,26 @@ _TERM_LOOK: Mapping[str, tuple[str, str]] = {
 }
 
 
-def _place(row: Compared, across: str) -> float:
+def _x_of_row(row: Compared, across: str) -> float:
     return {"step": row.row.step, "tokens": row.tokens, "gpus": float(row.row.world_size)}[across]
 
 
 def scatter(result: Result, across: str) -> Lines:
     """Return the error of every row, and which of them lie in their range."""
     rows, picked = result.chosen, result.picked.row
-    places = [_place(row, across) for row in rows] or [1.0]
+    xs = [_x_of_row(row, across) for row in rows] or [1.0]
     most = max([abs(row.error) for row in rows], default=0.0)
     high = max(0.2, 1.15 * most)
     points = () if picked is None else (
-        Point(key="picked", label=picked.name, x=_place(picked, across), y=picked.error),
+        Point(key="picked", label=picked.name, x=_x_of_row(picked, across), y=picked.error),
     )  # fmt: skip
     return Lines(
         title="Predicted over measured, row by row",
         x=Axis(
             label=ACROSS[across],
             quantity=_QUANTITY[across],
-            low=min(places) / 1.3,
-            high=max(places) * 1.3,
+            low=min(xs) / 1.3,
+            high=max(xs) * 1.3,
             scale="log",
         ),
         y=Axis(label="error of the predicted step", quantity=SHARE, low=-high, high=high),
@@ -277,11 +277,13 @@ def scatter(result: Result, across: str) -> Lines:
 
 
 def _dots(key: str, label: str, rows: Sequence[Compared], across: str, *, inside: bool) -> Series:
-    of = sorted((row for row in rows if row.inside == inside), key=lambda row: _place(row, across))
+    of = sorted(
+        (row for row in rows if row.inside == inside), key=lambda row: _x_of_row(row, across)
+    )
     return Series(
         key=key,
         label=label,
-        x=tuple(_place(row, across) for row in of),
+        x=tuple(_x_of_row(row, across) for row in of),
         y=tuple(row.error for row in of),
         color="compute" if inside else "bad",
     )
@@ -289,19 +291,19 @@ def _dots(key: str, label: str, rows: Sequence[Compared], across: str, *, inside
 
 def jitters(rows: Sequence[Compared]) -> Lines:
     """Return the jitter of every row whose log tells it, across its GPUs."""
-    told = [row for row in rows if row.row.jitter]
-    most = max([row.row.jitter for row in told], default=1.1)
-    sizes = [float(row.row.world_size) for row in told] or [8.0]
-    one = [row for row in told if row.network == "one"]
-    more = [row for row in told if row.network != "one"]
+    with_jitter = [row for row in rows if row.row.jitter]
+    most = max([row.row.jitter for row in with_jitter], default=1.1)
+    sizes = [float(row.row.world_size) for row in with_jitter] or [8.0]
+    one_domain = [row for row in with_jitter if row.network == "one"]
+    several_domains = [row for row in with_jitter if row.network != "one"]
     return Lines(
         title="Jitter across GPUs",
         x=Axis(label="GPUs", quantity=COUNT, low=min(sizes) / 1.3, high=1.3 * max(sizes),
                scale="log"),
         y=Axis(label="99th percentile over median", quantity=RATIO, low=1.0, high=1.05 * most),
         series=(
-            _jitter("one", "one NVLink domain", one, "compute"),
-            _jitter("more", "several, over ports", more, "communication"),
+            _jitter("one", "one NVLink domain", one_domain, "compute"),
+            _jitter("more", "several, over ports", several_domains, "communication"),
         ),
         caption="Measured, from logs; not verified by MLCommons Association. A sample of a log may "
         "be the mean of many steps, which hides a part of the tail.",

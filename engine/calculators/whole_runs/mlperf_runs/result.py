@@ -167,7 +167,7 @@ _GROUP: Mapping[str, Callable[[Compared], str]] = {
 }
 
 
-def _place(name: str, division: str) -> tuple[int, int, str]:
+def _sort_key(name: str, division: str) -> tuple[int, int, str]:
     """Return the sort key of a group: benchmarks in their order, numbers by size, words by name."""
     first = next((i for i, title in enumerate(BENCHMARKS.values()) if name.startswith(title)), 0)
     digits = name.partition(", ")[2] or name
@@ -181,7 +181,7 @@ def groups(rows: Sequence[Compared], division: str) -> tuple[Group, ...]:
     parts: dict[str, list[Compared]] = {}
     for row in rows:
         parts.setdefault(_GROUP[division](row), []).append(row)
-    names = sorted(parts, key=lambda name: _place(name, division))
+    names = sorted(parts, key=lambda name: _sort_key(name, division))
     return tuple(_group(name, parts[name]) for name in names)
 
 

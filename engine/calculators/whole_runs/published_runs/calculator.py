@@ -260,8 +260,14 @@ def _row(
 ) -> tuple[Cell, ...]:
     words, quantity = _WORDS[name]
 
-    def told(number: float) -> Sentence:
+    def number_text(number: float) -> Sentence:
         return say("{x}", x=(number, quantity))
 
     reach = say("{a} to {b}", a=(low, quantity), b=(high, quantity))
-    return (owner if owner != "common" else "all", words, told(before), told(value), reach)
+    return (
+        owner if owner != "common" else "all",
+        words,
+        number_text(before),
+        number_text(value),
+        reach,
+    )

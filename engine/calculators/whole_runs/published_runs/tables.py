@@ -301,7 +301,7 @@ def reports(result: Result) -> Table:
 def _report_row(name: str, report: ReportedRun, bracket: Bracket) -> tuple[Cell, ...]:
     label, quantity = _FIGURES[report.figure]
 
-    def told(number: float) -> Sentence:
+    def number_text(number: float) -> Sentence:
         return say("{x}", x=(number, quantity))
 
     between = say("{a} to {b}", a=(bracket.low, quantity), b=(bracket.high, quantity))
@@ -309,9 +309,9 @@ def _report_row(name: str, report: ReportedRun, bracket: Bracket) -> tuple[Cell,
     return (
         name,
         label,
-        told(bracket.value),
+        number_text(bracket.value),
         between,
-        told(report.value),
+        number_text(report.value),
         where,
         Citation((report.source,)),
     )

@@ -242,10 +242,10 @@ def measured(result: Result) -> Table:
     """Return published steps beside simulated ones, in two placements."""
     rows: list[tuple[Cell, ...]] = []
     for row in result.published():
-        seen, found = row.measured, row.simulated
-        learning = seen.forwards + seen.training, found.forwards + found.training
-        generation = seen.generation, found.generation if seen.generation else 0.0
-        pairs = (seen.step, found.total), generation, learning
+        seen, simulated = row.measured, row.simulated
+        learning = seen.forwards + seen.training, simulated.forwards + simulated.training
+        generation = seen.generation, simulated.generation if seen.generation else 0.0
+        pairs = (seen.step, simulated.total), generation, learning
         times = (_minutes(time) for pair in pairs for time in pair)
         name = "same GPUs" if seen.mode == "colocated" else "a stream"
         rows.append((f"{seen.world_size} GPUs, {name}", *times, Citation((SOURCE,))))

@@ -116,9 +116,9 @@ def _forecast(inputs: Inputs, more: Ratio) -> tuple[Run, Forecast, CheckpointPol
 
 def terms(inputs: Inputs) -> JobTerms:
     """Return the job of the page with all its losses."""
-    run, found, habits = _forecast(inputs, inputs.more)
+    run, predicted, habits = _forecast(inputs, inputs.more)
     return modeled_terms(
-        run, inputs.tokens, found.step.total, slow_down=found.slow_down, policy=habits
+        run, inputs.tokens, predicted.step.total, slow_down=predicted.slow_down, policy=habits
     )
 
 
