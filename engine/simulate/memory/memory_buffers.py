@@ -69,6 +69,8 @@ def _fsdp_buffers(
         layers = sum(map(len, layers_of_stage(model, plan, stage, training.schedule)))
         copied = whole / max(1, layers)
         return (HALF + waiting) * (whole + copied)
+    if not plan.zero_stage and training.lora_rank:
+        return 0.0  # frozen weights are whole and in 16 bits: layers read them as they lie
     if plan.zero_stage < 3:
         # All that was gathered stays until the update.
         return HALF * whole

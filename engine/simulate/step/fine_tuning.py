@@ -186,11 +186,14 @@ class FineTuning:
 def fine_tuning(job: FineTuningJob, method: Method) -> FineTuning:
     """Return memory and time of a method.
 
-    The update takes the time of the step's Adam in proportion to the bytes that it moves. Limits:
+    Adapters are those of all linear layers. The update takes the time of the step's Adam in
+    proportion to the bytes that it moves. Limits:
     paged states count as if all of them were on the host, and move there and back in each step at
     the link's rate; nothing overlaps.
     """
-    training, plan = _training(job, method), Plan(world_size=1, zero_stage=3)
+    # Adapters are trained without FSDP, whose units would copy frozen weights before each use.
+    stage = 3 if method.trained == "full" else 0
+    training, plan = _training(job, method), Plan(world_size=1, zero_stage=stage)
     memory = adapter_memory(job.model, plan, training, method.trained, trapped=False)
     size = total_parameters(job.model)
     if method.trained == "full":
