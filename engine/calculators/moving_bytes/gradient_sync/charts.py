@@ -76,17 +76,19 @@ def parts(present: Presenter, result: Result) -> Bars:
 
 
 def algorithms(present: Presenter, result: Result) -> Bars:
-    """Return the time of every algorithm for this gradient on these wires."""
+    """Return the time of every algorithm for this gradient, as one message, on these wires.
+
+    Buckets are shorter messages, for which another one may be chosen.
+    """
+    whole, bucket = result.algorithm, result.sync.algorithm
+    marks = (
+        {whole: " (in use)"} if whole == bucket else {bucket: " (for buckets)", whole: " (whole)"}
+    )
     rows = tuple(
-        (
-            name,
-            ALGORITHMS[name] + (" (in use)" if name == result.sync.algorithm else ""),
-            time,
-            "all-reduce",
-        )
+        (name, ALGORITHMS[name] + marks.get(name, ""), time, "all-reduce")
         for name, time in result.by_algorithm.items()
     )
-    return _bars(present, "The same gradient by every algorithm", rows)
+    return _bars(present, "The whole gradient in one message, by every algorithm", rows)
 
 
 def _bars(present: Presenter, title: str, rows: tuple[tuple[str, str, Seconds, str], ...]) -> Bars:
