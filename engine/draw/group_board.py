@@ -25,7 +25,7 @@ def group_scene(nodes: Count, rounds: Sequence[TestRound], title: str) -> Scene:
         width=_WIDTH,
         height=_TOP + rows * _ROW + _LEGEND,
         frames=frames,
-        opening=len(frames) - 1,
+        opening=min(1, len(frames) - 1),
         caption="Each row is a round of tests. A cell holds the bus bandwidth of the group that "
         "its node was tested in, in GB/s; a line under cells joins the nodes of a group.",
     )

@@ -37,7 +37,6 @@ def histogram_scene(life: RouterHistory) -> Scene:
         width=_WIDTH,
         height=_TOP + _HIGH + 30 + 2 * _LOW,
         frames=frames,
-        opening=len(frames) // 4,
         caption="A bar is how often one expert is asked in a step; what lies above the solid line "
         "finds no place. The dashed line is the mean. Below: the bias that is added to its score.",
     )

@@ -164,13 +164,7 @@ def shard_scene(step: Step) -> Scene:
         caption="Three strips per GPU: parameters, gradients, optimizer states, where it holds "
         "them. At the right: parameter and gradient of the number under the mark. Below: the "
         "memory of GPU 0 so far.",
-        opening=last if step.per_node else _peak_event(step.memory),
     )
-
-
-def _peak_event(memory: tuple[Bytes, ...]) -> Count:
-    """Return the last event with peak memory."""
-    return max(range(len(memory)), key=lambda at: (memory[at], at))
 
 
 def _x(index: float) -> float:

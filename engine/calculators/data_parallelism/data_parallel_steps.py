@@ -31,7 +31,7 @@ from engine.simulate.streams.replica_clock import (
 
 _WIDTH, _LEFT, _TILE, _ROW, _TOP = 560.0, 6.0, 34.0, 88.0, 84.0
 _GLIDE = "transition:transform var(--step,0.5s) ease-in-out"
-_BACKWARD = 3  # the frame in which every GPU has its own gradient
+_FORWARD = 2  # the first frame in which the GPUs compute
 _PHASES = ("partition", "forward", "backward", "all-reduce", "update")
 
 # Dragging a tile up gives GPU 0 one sample more of the last GPU's; down gives it back. The number
@@ -51,7 +51,7 @@ def replicas_scene(step: TrainingStep, clock: ReplicaClock, number: Count) -> Sc
         title="A step of data-parallel training",
         width=_WIDTH,
         height=height,
-        opening=_BACKWARD,
+        opening=_FORWARD,
         frames=tuple(
             Frame(
                 caption=_caption(step, clock, number, stage),

@@ -26,8 +26,6 @@ from engine.formulas.volumes import ZERO_BYTES, gradient_passes, parameter_passe
 from engine.tiny.trace import StepSnapshot
 from engine.tiny.zero_record import LEAST, ZeroRecord, zero_record
 
-_EXCHANGED = 2  # the frame in which the gradients have been exchanged
-
 
 def sharded_scene(
     trace: Sequence[StepSnapshot], alone: Sequence[float], index: int, *, sharded: bool
@@ -61,7 +59,6 @@ def sharded_scene(
         width=sheet.width,
         height=sheet.height,
         frames=tuple(frames),
-        opening=min(_EXCHANGED, len(frames) - 1),
         caption="Of every GPU's share one number is shown, marked on the strip: parameter p, "
         "gradient g, and the two moments of Adam, m and v. A thick border marks what changed. The "
         "bar under a GPU is what it has sent.",

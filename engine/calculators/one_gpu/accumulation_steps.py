@@ -28,7 +28,7 @@ def accumulation_scene(accumulated: AccumulatedStep) -> Scene:
         width=_WIDTH,
         height=_TOP + (count + 2) * _LINE + 46,
         frames=tuple(frames),
-        opening=count + 1,
+        opening=1,
         caption="Four of the 260 numbers of the gradient, times a thousand. Each micro-batch adds "
         "its part to the same buffer; the last row is the gradient of all sequences at once.",
     )

@@ -31,7 +31,6 @@ def depth_scene(depth: DepthRecord) -> Scene:
         width=_WIDTH,
         height=_GRID + len(depth.stages) * _LINE + 8,
         frames=frames,
-        opening=min(len(depth.stages) // 2, len(frames) - 1),
         caption="Above, the stages with their parts of the model. Below, a row for each GPU: turns "
         "in which it works are filled, the others are idle.",
     )

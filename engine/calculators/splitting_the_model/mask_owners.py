@@ -61,7 +61,7 @@ class Board:
 
 
 def board_scene(board: Board) -> Scene:
-    """Return the scene with a frame per step; the last frame is shown first."""
+    """Return the scene with a frame per step."""
     last = board.ranks - 1 if board.ring else 0
     done = [_computed(board, step) for step in range(last + 1)]
     return Scene(
@@ -72,7 +72,6 @@ def board_scene(board: Board) -> Scene:
             Frame(caption=_caption(board, step, done), shapes=tuple(_shapes(board, step, done)))
             for step in range(last + 1)
         ),
-        opening=last,
         caption="Rows are queries, columns are keys. Numbers and shades are the ranks that own "
         "them. A cell is computed by the owner of its row; outlined cells are those of this step."
         if not board.heads

@@ -101,7 +101,7 @@ def _scene(inputs: Inputs, result: Result) -> Scene:
         width=_WIDTH,
         height=262,
         frames=tuple(_frame(inputs, result, last) for last in range(len(TOKENS))),
-        opening=len(TOKENS) - 1,
+        opening=1,
         caption="A token writes a value under a name. Ann is the key (1, 0), Bob (0, 1) and Cid "
         "(3/5, 4/5), which points between the two.",
     )

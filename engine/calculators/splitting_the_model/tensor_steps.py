@@ -133,13 +133,11 @@ def cut_scene(cut: Cut) -> Scene:
         )
         for now in cut.moments
     )
-    phases = [now.phase for now in cut.moments]
     return Scene(
         title="Two products on several GPUs, step by step",
         width=_WIDTH,
         height=_HEIGHT,
         frames=frames,
-        opening=phases.index("row"),
         caption="Each matrix stands right of its left factor and under its right factor. Filled "
         "places are on the GPU whose numbers are shown, empty places on others. The small pictures "
         "show X, Y and Z on every GPU.",

@@ -37,7 +37,7 @@ def exchange_scene(matrix: CopyMatrix, out: Bytes, back: Bytes) -> Scene:
         width=_WIDTH,
         height=_TOP + _SIDE + _BARS + 42,
         frames=frames,
-        opening=3,
+        opening=1,
         caption="Rows send to columns; a cell holds the number of token copies. Cells on the "
         "diagonal stay on their GPU. The bars are what each GPU's experts work on.",
     )

@@ -62,7 +62,6 @@ def flow_scene(routing: Routing, preferences: Row) -> Scene:
         width=_WIDTH,
         height=sheet.zero + 50,
         frames=tuple(frames),
-        opening=slots + 1,
         caption="Each square is a token, or its copy for one more expert. The outlined box under "
         "an expert has a place for as many as its capacity allows; a crossed square found no "
         "place. The bars below are the experts' preferences: drag one, or use its arrow keys.",

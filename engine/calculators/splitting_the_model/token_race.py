@@ -77,7 +77,7 @@ def race_scene(lanes: dict[str, Generation], prompt: Count) -> Scene:
         width=_WIDTH,
         height=24 + len(_NAMES) * _LANE,
         frames=frames,
-        opening=len(fastest.ends),
+        opening=1,
         caption="The wide box is the prompt, a narrow one a new token. All sequences of the batch "
         "move together. Each step of the player is one pass of the faster lane.",
     )

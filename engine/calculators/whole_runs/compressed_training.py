@@ -50,7 +50,6 @@ def kept_back_scene(run: CompressedTraining, *, feedback: bool) -> Scene:
         width=_WIDTH,
         height=_HEIGHT,
         frames=frames,
-        opening=min(5, len(frames) - 1),
         caption=f"The 32 weights of the output matrix. What is not sent stays behind {fate}.",
     )
 
