@@ -46,6 +46,7 @@ def bucket_scene(record: BucketRecord) -> Scene:
         width=_WIDTH,
         height=_TOP + len(record.local) * _ROW + 92,
         frames=tuple(frames),
+        opening=min(1, len(frames) - 1),
         caption="The strip of each GPU is the gradient of all 260 parameters, in the order of the "
         "model. Pale: its own gradient. Orange: on the wire. Full: the sum. Of each part one "
         "number is shown, times a thousand.",
