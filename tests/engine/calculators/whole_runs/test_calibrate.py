@@ -12,12 +12,12 @@ from urllib.parse import parse_qsl
 import pytest
 
 from engine.answer import reply
-from engine.calculator import load, names
+from engine.calculator import load, make, names
 from engine.calculators.whole_runs.calibrate.result import SAMPLES
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import achieved_shares
 from engine.catalog.reader_constants import NAMES, parse_constants
-from engine.core.views import CalculatorLink
+from engine.core.views import CalculatorLink, Value
 from engine.form.imported.verdicts import JOB_TARGETS, accepted_inputs
 from engine.run.logs.calibration import read_calibration
 from engine.simulate.measured.calibration import KNOWN_CONSTANTS
@@ -50,7 +50,7 @@ BEGINS = {
     "grouped_products": "B200",
     "gradient_sync": "H200-SXM",
 }
-STARTS = {"recompute_board": {"keep_normed": "off"}}  # with nothing dropped nothing is repeated
+STARTS = {"recompute_board": {"keep_normed": False}}  # with nothing dropped nothing is repeated
 LENGTHS = {"memory_ledger": "step"}
 
 
@@ -169,7 +169,7 @@ def test_a_slower_gpu_trains_fewer_tokens_at_the_largest_batch():
 
 @each("link", links)
 def test_every_link_is_read_by_the_calculator_that_it_opens(link):
-    found = reply({"calculator": link.calculator, "values": values_of(link.query)})
+    found = reply({"calculator": link.calculator, "values": values_of(link.query), "only": []})
     assert not found["problems"]
     assert not [one["error"] for one in found["inputs"].values() if one["error"]]
 
@@ -179,8 +179,9 @@ def test_constants_change_the_step_that_a_calculator_predicts(name):
     own = next(link for link in links() if link.calculator == name)
     given = values_of(own.query)
     before = {key: value for key, value in given.items() if key != "own_constants"}
+    output = STEPS[name]
     steps = [
-        reply({"calculator": name, "values": values})["outputs"][STEPS[name]]["value"]
+        reply({"calculator": name, "values": values, "only": [output]})["outputs"][output]["value"]
         for values in (before, given)
     ]
     assert steps[1] > 1.005 * steps[0]
@@ -189,7 +190,7 @@ def test_constants_change_the_step_that_a_calculator_predicts(name):
 def _range(name, **values):
     """By how much four in five steps of a predicted kind were faster, and slower, in percent."""
     want = {"receipts": [STEPS[name]]}
-    found = reply({"calculator": name, "values": values, "want": want})
+    found = reply({"calculator": name, "values": values, "want": want, "only": []})
     text = re.sub("<[^>]+>", "", found["extra"]["receipts"][STEPS[name]])
     said = re.search(r"between ([\d.]+) % less and ([\d.]+) % more", text)
     if not said:  # widened, where a job lies beyond every run of the fit
@@ -219,8 +220,11 @@ def takers():
 
 
 def numbers(name, **values):
-    outputs = reply({"calculator": name, "values": values})["outputs"].values()
-    return [one["value"] for one in outputs if one["kind"] == "value"]
+    """The numbers of the page, without its figures."""
+    calculator = load(name)
+    views = calculator.lazy(make(calculator, values))
+    shown = views.compute(views.in_words).values()
+    return [view.value for view in shown if isinstance(view, Value)]
 
 
 @each("name", takers)
@@ -236,7 +240,8 @@ def test_constants_change_numbers_wherever_there_is_a_field_for_them(name):
 
 def length(name, **values):
     """How long a time line is, where only time depends on the constants."""
-    return reply({"calculator": name, "values": values})["outputs"][LENGTHS[name]]["axis"]["high"]
+    asked = {"calculator": name, "values": values, "only": [LENGTHS[name]]}
+    return reply(asked)["outputs"][LENGTHS[name]]["axis"]["high"]
 
 
 def test_a_lab_with_names_of_its_own_takes_the_gpu_of_a_kept_cluster():
@@ -259,7 +264,8 @@ def test_a_kept_job_fills_only_what_a_calculator_has():
 def test_a_kept_cluster_is_read_wherever_it_is_offered(name):
     given = {"gpu": "H100-SXM", "machine": "dgx-h100", "own_constants": "H100-SXM,matmul:0.5:0.01"}
     own = accepted_inputs(name, load(name).fields)
-    found = reply({"calculator": name, "values": {k: v for k, v in given.items() if k in own}})
+    values = {key: value for key, value in given.items() if key in own}
+    found = reply({"calculator": name, "values": values, "only": []})
     assert not found["problems"]
     assert not [one["error"] for one in found["inputs"].values() if one["error"]]
 
