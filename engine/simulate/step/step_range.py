@@ -86,12 +86,16 @@ def prediction_spread(run: Run) -> PredictionSpread:
     if is_guessed(run.cluster.gpu) and not _has_measured_products(run):
         wider += math.log(GUESS_ERROR)
     wider = min(WIDEST, wider)
-    # Predicted over measured: where predictions were too slow, the step lies below.
+    # Errors are predicted over measured: where predictions were too slow, the step lies below.
+    low, high = math.exp(-high * narrower - wider), math.exp(-low * narrower + wider)
+    if mix := run.model.mix:
+        # Every published step of such a model is longer than predicted.
+        low, high = (1.0 if len(beyond) == 1 else low), max(high, mix.slower)
     return PredictionSpread(
         name=name,
         runs=runs,
-        low=math.exp(-high * narrower - wider),
-        high=math.exp(-low * narrower + wider),
+        low=low,
+        high=high,
         beyond=beyond,
         explained=explained_share,
     )
@@ -99,9 +103,8 @@ def prediction_spread(run: Run) -> PredictionSpread:
 
 def step_range(run: Run, step: Seconds) -> tuple[Seconds, Seconds, PredictionSpread]:
     """Return the low and high end of the range of four in five such steps, and its spread."""
-    prediction, mix = prediction_spread(run), run.model.mix
-    high = max(prediction.high, mix.slower) if mix else prediction.high
-    return step * prediction.low, step * high, prediction
+    prediction = prediction_spread(run)
+    return step * prediction.low, step * prediction.high, prediction
 
 
 def layer_at_peak(run: Run) -> Seconds:

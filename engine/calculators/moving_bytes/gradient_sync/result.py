@@ -332,7 +332,9 @@ class Result:
         Seconds, Output("By the equation", "T", "bytes over bandwidth, and latency per step")
     ]
     bandwidth_part: Annotated[Seconds, Output("Bandwidth part", note="bytes over bandwidth")]
-    latency_part: Annotated[Seconds, Output("Latency part", note="the start, and a latency per step")]
+    latency_part: Annotated[
+        Seconds, Output("Latency part", note="the start, and a latency per step")
+    ]
     gradient_size: Annotated[
         Bytes,
         Output("Gradient", "S", color="gradients", assumes=("Every parameter has one gradient.",)),
