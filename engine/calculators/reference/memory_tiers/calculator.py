@@ -13,7 +13,7 @@ from engine.catalog.measured_timings import OWN_COPIES, OWN_DATE
 from engine.core.numbers import format_value
 from engine.core.outputs import Presenter, Views
 from engine.core.text import Text, say
-from engine.core.units import BANDWIDTH, BYTES, SECONDS, SHARE
+from engine.core.units import BANDWIDTH, BYTES, COUNT, SECONDS, SHARE
 from engine.core.views import Axis, Badge, Bar, Bars, Cell, Citation, Frame, Scene, Segment, Table
 from engine.draw.shelf_shapes import (
     FIXED,
@@ -30,7 +30,7 @@ from engine.draw.shelf_shapes import (
     slot,
 )
 from engine.formulas.compute import TILE_COLUMNS, TILE_ROWS
-from engine.simulate.memory.memory_tiers import TILE_STAGES, TierPlacement
+from engine.simulate.memory.memory_tiers import TILE_STAGES, TieredJob, TierPlacement
 
 TITLE = "Memory tiers"
 QUESTION = "Which tensor can live in a slower memory, and what does a step pay for it?"
@@ -235,11 +235,16 @@ def copy_table() -> Table:
 
 
 def shelves_scene(
-    fixed: Sequence[ChipMemory], shelves: Sequence[Shelf], chips: Sequence[Chip], caption: Text
+    fixed: Sequence[ChipMemory],
+    shelves: Sequence[Shelf],
+    chips: Sequence[Chip],
+    caption: Text,
+    about: Text,
 ) -> Scene:
     """Return the shelves from the fastest to the slowest, with the tensors on them.
 
-    The first frame is about all of them, with `caption`, each other one about one tensor.
+    The first frame is about all of them, with `caption`, each other one about one tensor. `about`
+    stands under the scene.
     """
     ground = [
         shape for at, item in enumerate(fixed) for shape in chip_memory_shapes(at * FIXED, item)
@@ -267,9 +272,7 @@ def shelves_scene(
         width=WIDTH,
         height=top + len(shelves) * SHELF,
         frames=tuple(frame(item) for item in (None, *chips)),
-        caption="Drag a tensor up or down, or move it with the arrow keys. The line under a "
-        "memory shows how full it is. On the chip lies the tile of one matrix product; its program "
-        "put it there, so it cannot be dragged.",
+        caption=about,
     )
 
 
@@ -285,6 +288,16 @@ def _columns(chips: Sequence[Chip]) -> tuple[list[float], list[float]]:
 # Figures of the memory tiers: the shelves, the fit, and the limit.
 
 _NAMES = {"hbm": "HBM", "peer": "HBM of idle GPUs", "host": "host", "nvme": "drives"}
+
+
+def _about_shelves(job: TieredJob) -> Text:
+    """Return the job, and how to use the figure."""
+    return say(
+        f"{job.model.name} on {job.gpu.name}, {{t}} tokens at a time. Drag a tensor up or down, or "
+        "move it with the arrow keys. The line under a memory shows how full it is. On the chip "
+        "lies the tile of one matrix product; its program put it there, so it cannot be dragged.",
+        t=(job.tokens, COUNT),
+    )
 
 
 def shelves(result: Result) -> Scene:
@@ -306,6 +319,7 @@ def shelves(result: Result) -> Scene:
             for key, (name, color) in TENSORS.items()
         ],
         _caption(placement),
+        _about_shelves(placement.job),
     )
 
 
@@ -314,10 +328,12 @@ def _caption(placement: TierPlacement) -> Text:
     fit = f"Too much for {TIERS[over[0]]}. " if over else "Everything fits. "
     return say(
         fit + "If nothing overlaps, a step computes for {c}, and moves and updates for {m}. HBM "
-        "also holds {w} that the passes work with.",
+        "also holds {w} that the passes work with, and beside the moments lie {g} of gradients in "
+        "fp32, as DeepSpeed keeps them.",
         c=(placement.compute, SECONDS),
         m=(placement.moving, SECONDS),
         w=(placement.job.working, BYTES),
+        g=(placement.job.gradient_copies, BYTES),
     )
 
 
