@@ -8,9 +8,11 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, get_type_hints
 
 from builder.calculators.source_locations import SourceLocations
+from builder.content.content_folder import svg_problems
 from builder.core import error_locations
 from builder.core.problem import Problem
 from builder.core.time_limit import TooSlowError
@@ -19,10 +21,11 @@ from engine.core.equation import Equation
 from engine.core.inputs import Choice, InputError, Number, Scalar, Switch
 from engine.core.numbers import DEFAULT
 from engine.core.outputs import Output, Symbol
-from engine.core.views import Bars, Formula, Heatmap, Lines, Table, Value, View
+from engine.core.views import Bars, Formula, Heatmap, Lines, Scene, Table, Value, View
+from engine.draw.scene import scene_svg
 from engine.draw.view_json import view_json
 
-# Of a chart, and of a text that a reader sees.
+# Of a chart or of a scene's shapes in all frames, and of a text that a reader sees.
 MOST_POINTS, LONGEST_TEXT = 20_000, 10_000
 _MOST_OPTIONS = 12  # of a choice, that are tried
 # What depends on the moment, the machine or chance, or acts on something outside.
@@ -104,7 +107,8 @@ def size_problems(views: Mapping[str, View], locations: SourceLocations) -> Iter
     for name, view in views.items():
         points = _points(view)
         if points > MOST_POINTS:
-            message = f"has {points:,} points; a chart may have {MOST_POINTS:,}"
+            kind = "shapes; a scene" if isinstance(view, Scene) else "points; a chart"
+            message = f"has {points:,} {kind} may have {MOST_POINTS:,}"
             yield _output_problem(name, view, message, locations)
         letters = max((len(text) for text in _texts(view)), default=0)
         if letters > LONGEST_TEXT:
@@ -126,7 +130,20 @@ def _points(view: View) -> int:
         return sum(map(len, view.rows))
     if isinstance(view, Bars):
         return sum(len(bar.segments) for bar in view.bars)
+    if isinstance(view, Scene):
+        return sum(len(frame.shapes) for frame in view.frames)
     return 0
+
+
+def drawing_problems(views: Mapping[str, View], locations: SourceLocations) -> Iterator[Problem]:
+    """Yield problems of scenes whose shapes are no SVG, or more than a drawing may be."""
+    for name, view in views.items():
+        if not isinstance(view, Scene):
+            continue
+        frames = range(len(view.frames))
+        told = (svg_problems(scene_svg(replace(view, opening=at))) for at in frames)
+        for _, message in dict.fromkeys(problem for problems in told for problem in problems):
+            yield _output_problem(name, view, f"holds a shape: {message}", locations)
 
 
 def _texts(view: View) -> Iterator[str]:

@@ -282,6 +282,7 @@ def load_checked(name: str, takes: str = "") -> tuple[CalculatorContext, list[Pr
         with time_limit():
             views = solved_views(name, make(calculator, calculator.defaults)).compute()
             _raise_if_any([*author_checks.size_problems(views, locations)])
+            _raise_if_any([*author_checks.drawing_problems(views, locations)])
             context, problems = calculator_context.load_without_sources(name, takes)
     except (InvalidCalculator, TooSlowError):
         raise

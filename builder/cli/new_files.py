@@ -128,79 +128,64 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.equation import Equation
-from engine.core.inputs import GBITS, MEGABYTES, MICROSECONDS, Number
+from engine.core.inputs import PLAIN, Number, Unit
 from engine.core.outputs import Output, Presenter, Symbol, Views
-from engine.core.units import MB, MICRO, Bandwidth, Bytes, Gbit, Seconds
+from engine.core.units import SECONDS, Seconds
 from engine.core.views import Lines, Point, Series
 
 TITLE = "{title}"
-QUESTION = "How long does it take to move this many bytes?"
+QUESTION = "How long does this much take at this rate?"
 HEADLINE = "time"
 # A formula that several calculators use stands in {package}/formulas, with a test of its own.
 TIME = Equation(
     "{name}",
-    r"\v{{T}} = \v{{a}} + \frac{{\v{{S}}}}{{\v{{B}}}}",
+    r"\v{{t}} = \v{{s}} + \frac{{\v{{n}}}}{{\v{{r}}}}",
     {{
-        "T": ("T", "time"),
-        "a": (r"\alpha", "latency"),
-        "S": ("S", "size"),
-        "B": ("B", "bandwidth"),
+        "t": ("t", "time"),
+        "s": ("t_0", "start"),
+        "n": ("n", "amount"),
+        "r": ("r", "rate"),
     }},
 )
 EQUATIONS = (TIME,)
-PRESETS = {{"A small message": {{"size": 1 * MB}}}}
-_SIZES = tuple(MB * 10 ** (exponent / 10) for exponent in range(31))
+PRESETS = {{"A little": {{"amount": 10.0}}}}
+WAIT = Unit(" s", 1.0, {{"ms": 1e-3, "min": 60.0, "h": 3600.0}}, quantity=SECONDS)
+RATE = Unit(" per second", 1.0)
+_AMOUNTS = tuple(10 ** (exponent / 10) for exponent in range(41))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """What the reader can change."""
 
-    size: Annotated[
-        float,
-        Number(label="Size", unit=MEGABYTES, low=1 * MB, high=1000 * MB, scale="log", symbol="S"),
-    ] = 100 * MB
-    bandwidth: Annotated[
-        float,
-        Number(label="Link", unit=GBITS, low=1 * Gbit, high=1600 * Gbit, scale="log", symbol="B"),
-    ] = 400 * Gbit
-    latency: Annotated[
-        float,
-        Number(
-            label="Latency",
-            unit=MICROSECONDS,
-            low=1 * MICRO,
-            high=50 * MICRO,
-            scale="log",
-            symbol="α",
-        ),
-        Symbol("a"),
-    ] = 5 * MICRO
+    amount: Annotated[
+        float, Number(label="Amount", unit=PLAIN, low=1.0, high=10_000.0, scale="log", symbol="n")
+    ] = 1_000.0
+    rate: Annotated[
+        float, Number(label="Rate", unit=RATE, low=1.0, high=1_000.0, scale="log", symbol="r")
+    ] = 50.0
+    start: Annotated[
+        float, Number(label="Start", unit=WAIT, low=0.0, high=60.0, symbol="t₀"), Symbol("s")
+    ] = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """Every number of the page."""
 
-    time: Annotated[
-        Seconds,
-        Output("Time", "T", assumes=("Nothing else uses the link.",), color="communication"),
-    ]
+    time: Annotated[Seconds, Output("Time", "t", assumes=("The rate stays the same.",))]
     times: tuple[Seconds, ...]
 
 
-def transfer_time(size: Bytes, bandwidth: Bandwidth, latency: Seconds) -> Seconds:
-    """Return how long a message takes."""
-    return latency + size / bandwidth
+def time_of(amount: float, rate: float, start: Seconds) -> Seconds:
+    """Return how long an amount takes, with what passes before the first."""
+    return start + amount / rate
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    times = (transfer_time(size, inputs.bandwidth, inputs.latency) for size in _SIZES)
-    return Result(
-        time=transfer_time(inputs.size, inputs.bandwidth, inputs.latency),
-        times=tuple(times),
-    )
+    times = (time_of(amount, inputs.rate, inputs.start) for amount in _AMOUNTS)
+    return Result(time=time_of(inputs.amount, inputs.rate, inputs.start), times=tuple(times))
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -208,36 +193,36 @@ def views(inputs: Inputs, result: Result) -> Views:
     present = Presenter(inputs, result, equations=EQUATIONS)
     return {{
         **present.values("time"),
-        "formula": present.formula("One message", TIME),
-        "over_sizes": partial(_over_sizes, present, inputs, result),
+        "formula": present.formula("The time", TIME),
+        "over_amount": partial(_over_amount, present, inputs, result),
     }}
 
 
-def _over_sizes(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    curve = Series(key="time", label="time", x=_SIZES, y=result.times, color="communication")
-    now = Point(key="now", label=present.say("{{time}}"), x=inputs.size, y=result.time)
+def _over_amount(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    curve = Series(key="time", label="time", x=_AMOUNTS, y=result.times, color="compute")
+    now = Point(key="now", label=present.say("{{time}}"), x=inputs.amount, y=result.time)
     return Lines(
-        title="Time over the size",
-        x=present.axis("size", "size", low=_SIZES[0], high=_SIZES[-1], scale="log"),
-        y=present.axis("time", "time", low=1 * MICRO, high=10.0, scale="log"),
+        title="Time over the amount",
+        x=present.axis("amount", "amount", low=_AMOUNTS[0], high=_AMOUNTS[-1], scale="log"),
+        y=present.axis("time", "time", low=1e-3, high=20_000.0, scale="log"),
         series=(curve,),
         points=(now,),
-        handle="size",
-        caption=present.say("{{size}} in {{time}}; drag the handle."),
+        handle="amount",
+        caption=present.say("{{amount}} in {{time}}; drag the handle."),
     )
 '''
 
 TEST = """from {package}.calculators.{room}.{name} import Inputs, solve
 
 
-def test_{name}_takes_the_latency_and_the_size_over_the_bandwidth():
-    found = solve(Inputs(size=100e6, bandwidth=50e9, latency=5e-6))
-    assert found.time == 5e-6 + 100e6 / 50e9
+def test_{name}_takes_its_start_and_the_amount_over_the_rate():
+    found = solve(Inputs(amount=600.0, rate=20.0, start=5.0))
+    assert found.time == 5.0 + 600.0 / 20.0
 """
 
 TOOL = """+++
 title = "{title}"
-question = "How long does it take to move this many bytes?"
+question = "How long does this much take at this rate?"
 summary = "One sentence for lists and search engines."
 +++
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from builder.cli.new_files import calculator_files, write_files
 
-ROOM, CALCULATOR = "examples", "transfer"
+ROOM, CALCULATOR = "examples", "duration"
 SITE = """# What belongs to this site; the rest is the generator's.
 name = "{title}"
 engine = "{package}"
@@ -23,24 +23,24 @@ question = "What does this site answer?"
 summary = "One sentence for lists and search engines."
 +++
 
-A message of [[transfer.size]] takes [[transfer.time]]. Drag the underlined number.
+[[duration.amount]] take [[duration.time]]. Drag the underlined number.
 
-[[transfer.over_sizes]]
+[[duration.over_amount]]
 """
 GUIDE = """+++
 title = "A first guide"
-question = "When does the latency matter?"
-summary = "What a message takes: its latency, and its size over the bandwidth."
+question = "When does the start matter?"
+summary = "How long an amount takes at a rate, with what passes before the first."
 path = "A First steps"
 order = 1
 updated = 2026-01-01
 minutes = 2
 +++
 
-A message of [[transfer.size]] over a link of [[transfer.bandwidth]] takes [[transfer.time]].
-One of 1 MB takes [[transfer.time size=1e6]].
+[[duration.amount]] at [[duration.rate]] take [[duration.time]]. Ten take
+[[duration.time amount=10]].
 
-[[transfer]]
+[[duration]]
 """
 MAIN = '''"""The calculators in a terminal: `python -m {package} list`."""
 

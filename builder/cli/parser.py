@@ -123,7 +123,7 @@ def _add_author_verbs(
         "the interface), or a folder",
     )
     show = verbs.add_parser("show", help="print the inputs and outputs of a calculator")
-    show.add_argument("name", help="such as transfer")
+    show.add_argument("name", help="such as duration")
     cite = verbs.add_parser("cite", help="add sources to the bibliography")
     cite.add_argument("source", help="a file of BibTeX, or a DOI such as 10.1145/3458817.3476209")
     test = verbs.add_parser(

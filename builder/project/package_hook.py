@@ -21,7 +21,7 @@ _EXPORTS = "library/package.py"
 _STYLES, _DRAWING = ("10-colors.css", "45-scene.css"), "library/drawing.css"
 _NOTEBOOK_DARK = 'body:is([data-jp-theme-light="false"], .vscode-dark) .wallclock'
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", ".*", "pyproject.toml")
-_DATA = (".tsv", ".json")
+_DATA = (".tsv", ".json", ".js")
 
 
 class PackageHook(BuildHookInterface[Any]):

@@ -31,4 +31,4 @@ def plan_ranks() -> dict[str, PlanRank]:
         row: PlanRank(rank=int(rank), slower=float(slower), best=best)
         for row, rank, slower, best in lines
     }
-    return DerivedRows(ranks, table="planned_table.tsv", program="tests.validation.ranks")
+    return DerivedRows(ranks, table="planned_table.tsv", program="tests.validation.ranks --new")

@@ -13,9 +13,34 @@ from engine.catalog.published_table import TEXT
 Row = Mapping[str, str]
 
 
+TABLE = "engine/catalog/published_table.tsv"
+
+
 @cache
 def published_rows() -> tuple[Row, ...]:
     """Return all rows, each a mapping of column to text."""
-    head, *lines = TEXT.splitlines()
+    return read_rows(TEXT)
+
+
+def read_rows(text: str) -> tuple[Row, ...]:
+    """Return the rows of a table whose first line names its columns.
+
+    Raises:
+        ValueError: a row has too few or too many columns, or the name of an earlier one; the
+            message has its line.
+    """
+    head, *lines = text.splitlines()
     columns = head.split("\t")
-    return tuple(dict(zip(columns, line.split("\t"), strict=True)) for line in lines)
+    first: dict[str, int] = {}
+    rows = []
+    for line, cells in enumerate((line.split("\t") for line in lines), start=2):
+        name = cells[0]
+        if len(cells) != len(columns):
+            raise ValueError(
+                f"{TABLE}:{line}: row '{name}' has {len(cells)} columns, parted by tabs; the "
+                f"first line names {len(columns)}"
+            )
+        if first.setdefault(name, line) != line:
+            raise ValueError(f"{TABLE}:{line}: row '{name}' stands on line {first[name]}, too")
+        rows.append(dict(zip(columns, cells, strict=True)))
+    return tuple(rows)

@@ -1,6 +1,7 @@
 """The tables that published runs come from."""
 
-# Table -> (key of the bibliography, name for the reader).
+# Table -> (key of the bibliography, name for the reader). A new one goes last: a link
+# names a source by its place.
 SOURCES = {
     "bloom176b_topology_sweep.csv": ("bigscience2022", "BLOOM topology sweep 2022"),
     "dgxc_recipes_step_time.csv": ("nvidia_dgxc", "NVIDIA DGX Cloud recipes"),

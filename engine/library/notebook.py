@@ -72,7 +72,7 @@ class Grid:
         Raises:
             ImportError: pandas is not installed.
         """
-        pandas = _package("pandas")
+        pandas = notebook_package("pandas")
         columns = [name.rpartition(".")[2] for name in self.axes]
         rows = [dict(zip(columns, point, strict=True)) for point in product(*self.axes.values())]
         arrays = {name: array.ravel() for name, array in self.values.items()}
@@ -143,7 +143,7 @@ def sweep(run: Document, axes: Mapping[str, Sequence[Any]]) -> Grid:
         >>> len(grid.frame())
         6
     """
-    numpy = _package("numpy")
+    numpy = notebook_package("numpy")
     if not axes or not all(len(values) for values in axes.values()):
         raise InputError([f"axes: {format_value(axes)}; allowed: paths of keys with their values"])
     shape = tuple(len(values) for values in axes.values())
@@ -187,8 +187,12 @@ def _as_text(value: Scalar) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _package(name: str) -> Any:  # noqa: ANN401
-    """Return a package of the extra [notebook]."""
+def notebook_package(name: str) -> Any:  # noqa: ANN401
+    """Return a package of the extra [notebook].
+
+    Raises:
+        ImportError: it is not installed; the message says how.
+    """
     try:
         return import_module(name)
     except ImportError:

@@ -26,6 +26,7 @@ from engine.library.results import (
     TraceSummary,
     as_dict,
 )
+from engine.library.widget import widget
 from engine.run.document import InputError
 from engine.run.importers.text_error import TextError
 from engine.run.run import Run
@@ -59,5 +60,6 @@ __all__ = [
     "read_texts",
     "read_trace",
     "sweep",
+    "widget",
 ]
 __version__ = "source"

@@ -10,14 +10,13 @@ from typing import Any
 
 from engine.catalog.models import MODELS
 from engine.catalog.power_limited import LIMITED_GPU, LIMITED_KEYS
-from engine.catalog.published_runs import Row
+from engine.catalog.published_runs import SOURCES, TABLE, Row
 from engine.core.units import GB, Bytes, GiB, Seconds
 from engine.run.document import read_document
 from engine.run.model_keys import model_keys
 from engine.run.published_settings import SETTINGS
 from engine.run.run import Run
 
-_TABLE = "engine/catalog/published_table.tsv"
 # GPU of the table -> (catalogue name, GPUs per node, ports per node, port speed).
 _CLUSTERS: Mapping[str, tuple[str, int, int, float]] = {
     "DGX-GB300": ("GB300", 64, 64, 100e9),
@@ -105,7 +104,7 @@ def read_published_runs(rows: Iterable[Row]) -> tuple[list[PublishedRun], dict[s
             if isinstance(error, KeyError):
                 message = f"{message} is missing where engine/run/published_settings.py looks it up"
             name = row["row_id"]
-            raise ValueError(f"{_TABLE}:{line}: row '{name}': {message}") from error
+            raise ValueError(f"{TABLE}:{line}: row '{name}': {message}") from error
     return runs, skipped
 
 
@@ -124,7 +123,11 @@ def _skip_reason(row: Row) -> str:
 
 
 def _int(text: str, default: int = 0) -> int:
-    return int(text) if text.strip().isdigit() else default
+    """Return the whole number of a column; the default of an empty one, or of words about it."""
+    text = text.strip()
+    if text and not text.isdigit() and " " not in text:
+        raise ValueError(f"'{text}' is no whole number")
+    return int(text) if text.isdigit() else default
 
 
 def _sequences(row: Row) -> tuple[int, int]:
@@ -221,6 +224,11 @@ def _document(row: Row) -> dict[str, Any]:
         raise ValueError(
             f"source_file '{source}' has no entry in SETTINGS of engine/run/published_settings.py; "
             f"there are {', '.join(SETTINGS)}"
+        )
+    if source not in SOURCES:
+        raise ValueError(
+            f"source_file '{source}' has no names in SOURCES of "
+            "engine/catalog/published_runs_sources.py: its key of the bibliography, its title"
         )
     SETTINGS[source](row, plan, training)
     return {

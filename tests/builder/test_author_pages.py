@@ -67,11 +67,15 @@ def written(tmp_path):
     root = tmp_path / "kettles"
     new_project.make_project(root)
     new_files.make_files(root, "calculator", "examples/kettle", "kettles")
-    calculator, test = listings("python", named("write-a-calculator"))
+    calculator, test, drawing = listings("python", named("write-a-calculator"))
     (root / "kettles/calculators/examples/kettle.py").write_text(calculator, "utf-8")
     place = test.partition("\n")[0].removeprefix("# ")
     assert (root / place).is_file()
     (root / place).write_text(test, "utf-8")
+    new_files.make_files(root, "calculator", "examples/tank", "kettles")
+    (root / "tests/kettles/calculators/examples/test_tank.py").unlink()
+    place, _, text = drawing.partition("\n")
+    (root / place.removeprefix("# ")).write_text(text, "utf-8")
     (guide,) = (one for one in listings("markdown", named("write-a-guide")) if one[:3] == "+++")
     (root / "content/guides/tea.md").write_text(guide, "utf-8")
     return root
@@ -85,6 +89,10 @@ def test_what_the_pages_tell_to_write_builds_and_passes(written):
     for output in ("over_power", "amounts", "challenge"):
         assert f'data-output="{output}"' in page
     assert '-time">' in page  # a number, which leads to its receipt
+    tank = done.output["tools/tank/index.html"].decode()
+    drawing = tank[tank.index('data-output="drawing"') :]
+    assert "data-player" not in drawing[: drawing.index(">")]  # one frame, nothing to play
+    assert re.search(r'<path d="M10 90H230V210H10Z" fill="currentColor"[^>]* data-up', drawing)
     assert commands.main(["test", "--project", str(written), "-q", "-p", "no:cacheprovider"]) == 0
 
 

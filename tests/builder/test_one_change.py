@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from builder.cli import new_files
 from tests.layers import ROOT
 
 LEFT_OUT = shutil.ignore_patterns(".*", "site", "node_modules", "__pycache__")
@@ -15,13 +16,31 @@ FOLDERS = ("engine", "builder", "content", "tests", "theme")
 FILES = ("build.py", "pyproject.toml", "site.toml", "packages.lock.json")
 
 
-@pytest.fixture
-def copy(tmp_path):
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("repository")
     for name in FOLDERS:
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=LEFT_OUT)
+        shutil.copytree(ROOT / name, folder / name, ignore=LEFT_OUT)
     for name in FILES:
-        shutil.copy(ROOT / name, tmp_path / name)
-    return tmp_path
+        shutil.copy2(ROOT / name, folder / name)
+    return folder
+
+
+def stamps(folder):
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
+
+
+@pytest.fixture
+def copy(whole):
+    """The copy, which is afterwards as it was."""
+    before = stamps(whole)
+    yield whole
+    for path, stamp in stamps(whole).items():
+        if path not in before:
+            path.unlink()
+        elif before[path] != stamp:
+            shutil.copy2(ROOT / path.relative_to(whole), path)
 
 
 def run(copy, *words):
@@ -33,8 +52,12 @@ def run(copy, *words):
     return done.returncode, done.stdout + done.stderr
 
 
+def attempt(copy, *tests):
+    return run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+
+
 def check(copy, *tests):
-    status, said = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+    status, said = attempt(copy, *tests)
     assert status == 0, said
 
 
@@ -44,26 +67,37 @@ def insert(path, before, text):
     path.write_text(whole.replace(before, text + before, 1), "utf-8")
 
 
-def test_a_new_calculator_is_green_at_once(copy):
+APPROVED = "tests/engine/calculators/test_approved.py"
+
+
+def test_a_new_calculator_is_green_at_once_and_a_changed_number_names_what_approves_it(copy):
     status, said = run(copy, "build.py", "new", "calculator", "moving_bytes/chain_lab")
     assert status == 0, said
     assert "approved its numbers" in said
     own = "tests/engine/calculators/moving_bytes/test_chain_lab.py"
-    check(copy, own, "tests/engine/calculators/test_approved.py", "-k", "chain_lab or no_longer")
-
-
-def test_a_number_that_changes_ends_with_the_command_that_approves_it(copy):
-    run(copy, "build.py", "new", "calculator", "moving_bytes/chain_lab")
+    check(copy, own, APPROVED, "-k", "chain_lab or no_longer")
     path = copy / "engine/calculators/moving_bytes/chain_lab.py"
     text = path.read_text("utf-8")
-    changed = re.sub(r"(\] = )(\d+) \* MB", r"\g<1>3 * MB", text)
+    changed = re.sub(r"(\] = )\d+\.0", r"\g<1>3.0", text)
     assert changed != text
     path.write_text(changed, "utf-8")
-    tests = ("tests/engine/calculators/test_approved.py", "-k", "chain_lab")
-    status, said = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+    status, said = attempt(copy, APPROVED, "-k", "chain_lab")
     assert status == 1
     assert re.search(r"chain_lab, defaults, \w+: [\d.e-]+ -> [\d.e-]+", said)
     assert "If every change is meant: python -m tests.engine.calculators.approved chain_lab" in said
+
+
+def test_a_new_guide_is_one_file(live):
+    (path,) = new_files.make_files(live.root, "guide", "two-cables", "engine")
+    text = path.read_text("utf-8").replace("draft = true\n", "")
+    path.write_text(f"{text}\nIt takes [[speed.time]].\n", "utf-8")
+    built = live.build()
+    assert built.problems == ()
+    page = built.output["guides/two-cables/index.html"].decode()
+    assert 'href="receipts/#receipt-speed-time">2.00 ms</a>' in page
+    path.write_text(f"{text}\nIt takes [[speed.tme]].\n", "utf-8")
+    line = len(text.splitlines()) + 2
+    assert live.problems()[0].startswith(f"content/guides/two-cables.md:{line}: ")
 
 
 def test_a_gpu_is_a_row_in_three_tables(copy):
@@ -71,7 +105,7 @@ def test_a_gpu_is_a_row_in_three_tables(copy):
     row = '"H200-NVL": _hopper("H200 NVL", 139.72 * GiB, 4.8 * TB, 450 * GB, "nvidia_h200"),\n    '
     insert(catalog / "accelerators.py", '"H200-SXM": _hopper(', row)
     tests = [f"tests/engine/catalog/test_{name}.py" for name in ("constants", "hardware")]
-    status, said = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+    status, said = attempt(copy, *tests)
     assert status == 1
     assert "add a row to ACHIEVED in engine/catalog/constants.py" in said
     assert "add a row to DEVICE_MEMORY in engine/catalog/device_memory.py" in said
@@ -85,6 +119,31 @@ def test_a_gpu_is_a_row_in_three_tables(copy):
         evidence.replace("H200-SXM", "H200-NVL").lstrip() + "    ",
     )
     check(copy, *tests, "tests/engine/run/test_run_file.py")
+
+
+def test_a_model_is_a_row_and_its_file(copy):
+    row = (
+        'RecentRow(key="toy-1b", name="Toy 1B", shape=(18, 2048, 32, 8, 8192, 64000), '
+        'others={}, layers={}, where="toy-org/Toy-1B", total=1.36e9),\n    '
+    )
+    insert(copy / "engine/catalog/recent_rows.py", 'RecentRow(key="qwen3.5-0.8b"', row)
+    tests = "tests/engine/catalog/test_recent_models.py"
+    status, said = attempt(copy, tests)
+    assert status == 1
+    assert "'toy-1b' of engine/catalog/recent_rows.py: add the keys of its config.json" in said
+    keys = {
+        "model_type": "llama",
+        "num_hidden_layers": 18,
+        "hidden_size": 2048,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "intermediate_size": 8192,
+        "vocab_size": 64000,
+        "tie_word_embeddings": False,
+    }
+    files = copy / "tests/engine/catalog/recent_files.py"
+    insert(files, '"qwen3.5-0.8b": ', f'"toy-1b": {keys},\n    ')
+    check(copy, tests, "tests/engine/run/test_schema.py")
 
 
 @pytest.mark.parametrize(
@@ -102,21 +161,93 @@ def test_a_collective_and_a_schedule_are_one_file(copy, room, original, name):
     check(copy, f"tests/engine/{room}", "-k", f"{name} or titles")
 
 
-def test_a_published_run_of_a_known_source_is_one_row_and_two_programs(copy):
-    table = copy / "engine/catalog/published_table.tsv"
-    lines = table.read_text("utf-8").splitlines()
-    (line,) = [one for one in lines if one.startswith("sc21-t2-") and "\tA100" in one][:1]
-    name, _, rest = line.partition("\t")
-    table.write_text("\n".join([*lines, f"{name}-again\t{rest}"]) + "\n", "utf-8")
-    program = """
+READ_TABLE = """
 from engine.calculator import load, make
 calculator = load("published_runs")
 calculator.compute(make(calculator, {}))
 """
-    status, said = run(copy, "-c", program)
+
+
+def told(copy):
+    status, said = run(copy, "-c", READ_TABLE)
     assert status == 1
+    return said.strip().splitlines()[-1]
+
+
+def test_a_published_run_names_what_its_row_needs_one_by_one(copy):
+    table = copy / "engine/catalog/published_table.tsv"
+    lines = table.read_text("utf-8").splitlines()
+    columns = lines[0].split("\t")
+    (line,) = [one for one in lines if one.startswith("titan-")][:1]
+    row = dict(zip(columns, line.split("\t"), strict=True))
+    row |= {"row_id": "mine-1", "source_file": "mine.csv", "gpu": "DGX-H100"}
+    table.write_text("\n".join([*lines, "\t".join(row.values())]) + "\n", "utf-8")
+    place = f"engine/catalog/published_table.tsv:{len(lines) + 1}: row 'mine-1'"
+    assert f"{place}: source_file 'mine.csv' has no entry in SETTINGS" in told(copy)
+    settings = copy / "engine/run/published_settings.py"
+    insert(settings, '"torchtitan.csv": ', '"mine.csv": _titan,\n    ')
+    assert f"{place}: source_file 'mine.csv' has no names in SOURCES" in told(copy)
+    sources = copy / "engine/catalog/published_runs_sources.py"
+    insert(sources, '"torchtitan.csv": ', '"mine.csv": ("torchtitan", "Mine"),\n    ')
     assert re.search(
-        rf"row '{name}-again' has no line in engine/catalog/\w+\.tsv yet: "
-        r"python -m tests\.validation\.\w+ writes it$",
-        said.strip(),
+        r"row 'mine-1' has no line in engine/catalog/\w+\.tsv yet: "
+        r"python -m tests\.validation\.\w+( --new)? writes it$",
+        told(copy),
     )
+    status, said = run(copy, "-m", "tests.validation.ranks", "--new", "--workers", "1")
+    assert status == 0, said
+    assert len(re.findall(r"^\d+ of \d+ ", said, re.MULTILINE)) == 1  # no other run was ranked
+    assert re.search(r"^mine-1\t\d+\t", (copy / PLANNED).read_text("utf-8"), re.MULTILINE)
+
+
+PLANNED = "engine/catalog/planned_table.tsv"
+READER = '''"""Importer of toytrain's YAML."""
+
+from engine.run.importers.dialect import Dialect, Piece, yaml_keys
+from engine.run.importers.import_report import RunDraft
+from engine.run.importers.key_table import KeyTable, read_key
+from engine.run.importers.yaml_text import read_yaml
+
+TABLE = KeyTable(
+    counts={"toy_gpus": "parallelism.world_size", "toy_batch": "training.global_batch_size"}
+)
+
+
+def _read(piece: Piece, draft: RunDraft) -> None:
+    draft.values["model"] = "llama-3-8b"
+    draft.values["sequence_length"] = 8192
+    for setting in read_yaml(piece.text, piece.line):
+        read_key(setting, TABLE, draft)
+
+
+TOYTRAIN = Dialect(
+    name="toytrain YAML",
+    read=_read,
+    software="toytrain",
+    signs=(yaml_keys("toy_gpus", "toy_batch", "toy_layers", "toy_name"),),
+)
+'''
+
+
+def test_a_reader_is_a_file_a_line_and_a_text_with_its_meaning(copy):
+    importers = copy / "engine/run/importers"
+    (importers / "toytrain.py").write_text(READER, "utf-8")
+    line = "from engine.run.importers.toytrain import TOYTRAIN\n"
+    insert(importers / "dialects.py", "from engine.run.importers.training_arguments_d", line)
+    insert(importers / "dialects.py", "    CONFIG_JSON,\n", "    TOYTRAIN,\n")
+    tests = "tests/engine/run/importers/test_formats.py"
+    status, said = attempt(copy, tests)
+    assert status == 1
+    assert "{'toytrain YAML'}: add a text to tests/engine/run/importers/format_texts.py" in said
+    text = (
+        '"toytrain": ("mine", "toy_gpus: 64\\ntoy_batch: 512\\n", '
+        '{"parallelism.world_size": 64, "training.global_batch_size": 512}),\n    '
+    )
+    insert(importers_tests(copy) / "format_texts.py", '"LLaMA-Factory full": (', text)
+    check(copy, tests)
+    status, said = run(copy, "-m", "tests.engine.run.importers.fuzz", "60")
+    assert status == 0, said
+
+
+def importers_tests(copy):
+    return copy / "tests/engine/run/importers"

@@ -1,10 +1,11 @@
 """Write where every published plan stands among all plans of its job.
 
-    python -m tests.validation.ranks [--workers N]
+    python -m tests.validation.ranks [--workers N] [--new]
 
 writes `engine/catalog/planned_table.tsv`: for each published run its rank, its step over that of
 the best plan, and in what the best plan differs. Run it after every change of a formula or a
-constant; `test_planner.py` computes every best plan again, and ranks some runs again.
+constant, and with `--new`, which ranks only rows that the table has no line of, after a row was
+added; `test_planner.py` computes every best plan again, and ranks some runs again.
 """
 
 import argparse
@@ -49,17 +50,21 @@ def main(arguments: list[str]) -> None:
     """Rank every published run, with all processors."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--workers", type=int, default=multiprocessing.cpu_count())
-    workers = parser.parse_args(arguments).workers
+    parser.add_argument("--new", action="store_true", help="keep the lines that there are")
+    given = parser.parse_args(arguments)
+    lines = TABLE.read_text("utf-8").splitlines() if given.new else []
+    kept = dict(line.split("\t", 1) for line in lines)
     runs = [(case.row["row_id"], case.run) for case in cases(DATA)[0]]
     # The same run in another release or paper is looked at once.
     first: dict[str, str] = {}
     same = {key: first.setdefault(repr(run), key) for key, run in runs}
-    found: dict[str, str] = {}
-    with multiprocessing.Pool(workers) as pool:
-        asked = [pair for pair in runs if same[pair[0]] == pair[0]]
+    found = {same[key]: row for key, row in kept.items() if key in same}
+    with multiprocessing.Pool(given.workers) as pool:
+        asked = [pair for pair in runs if same[pair[0]] == pair[0] and pair[0] not in found]
         for key, row, seconds in pool.imap_unordered(_timed, asked):
             found[key] = row
-            print(f"{len(found)} of {len(asked)}  {seconds:.1f} s  {key}  {row}", flush=True)
+            of = len(set(same.values()))
+            print(f"{len(found)} of {of}  {seconds:.1f} s  {key}  {row}", flush=True)
     lines = [f"{key}\t{found[same[key]]}\n" for key, _ in runs]
     TABLE.write_text("".join(lines), encoding="utf-8")
 

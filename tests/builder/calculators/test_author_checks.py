@@ -52,6 +52,34 @@ def test_different_answers_to_the_same_inputs_are_told(live):
     assert "calculator 'speed' answers differently to the same inputs" in problems[0]
 
 
+SHAPES = """
+from engine.core.views import Frame, Scene, Shape
+shapes = tuple(Shape(key=str(at), tag={tag!r}, attributes={attributes}) for at in range({count}))
+frames = (Frame(caption="", shapes=shapes),) * {frames}
+extra = {{"drawing": Scene(title="Mine", width=10, height=10, frames=frames)}}
+return extra | {{"""
+
+
+@pytest.mark.parametrize(
+    ("tag", "attributes", "count", "frames", "said"),
+    [
+        ("script", {}, 1, 1, "shape: the tag <script> is not allowed in a drawing"),
+        ("rect", {"onclick": "x()"}, 1, 1, "the attribute 'onclick' is not allowed"),
+        ("image", {"href": "https://e.org/"}, 1, 2, "'https://e.org/' is not allowed in a drawing"),
+        ("rect", {"a b": "1"}, 1, 1, "shape: is no SVG: "),
+        ("rect", {}, 7_000, 3, "has 21,000 shapes; a scene may have 20,000"),
+    ],
+)
+def test_a_shape_that_is_more_than_a_drawing_is_told(live, tag, attributes, count, frames, said):
+    code = SHAPES.format(tag=tag, attributes=attributes, count=count, frames=frames).strip()
+    live.edit(SPEED, "    return {\n", textwrap.indent(code, "    ") + "\n")
+    problems = live.problems()
+    assert len(problems) == 1, problems
+    assert problems[0].startswith(f"{SPEED}:")
+    assert f"output 'drawing' {'' if 'shapes' in said else 'holds a '}" in problems[0]
+    assert said in problems[0]
+
+
 def test_a_loop_that_never_ends_is_stopped_and_told(live, monkeypatch):
     monkeypatch.setattr(time_limit.time_limit.__wrapped__, "__defaults__", (0.3,))
     problems = replaced(live, "while True:\n    pass")

@@ -89,7 +89,7 @@ def test_a_new_project_builds(begun):
     done = built(begun)
     assert done.problems == ()
     assert "<title>A first guide · Cash flow</title>" in page(done, "guides/first-guide/")
-    assert 'data-of="transfer" data-output="over_sizes"' in page(done, "tools/transfer/")
+    assert 'data-of="duration" data-output="over_amount"' in page(done, "tools/duration/")
 
 
 def page(done, url):
@@ -97,29 +97,29 @@ def page(done, url):
 
 
 def test_a_new_project_grows(begun):
-    for kind, name in (("guide", "second"), ("calculator", "examples/second_transfer")):
+    for kind, name in (("guide", "second"), ("calculator", "examples/second_duration")):
         new_files.make_files(begun.root, kind, name, begun.project.engine)
     again = activate_project(begun.root)
     done = built(again)
     assert done.problems == ()
-    assert 'data-calculator="second_transfer"' in page(done, "tools/second-transfer/")
+    assert 'data-calculator="second_duration"' in page(done, "tools/second-duration/")
 
 
 def test_the_test_and_the_terminal_of_a_new_project_work(begun):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    for words in (["pytest", "-q", "-p", "no:cacheprovider"], ["cash_flow", "transfer"]):
+    for words in (["pytest", "-q", "-p", "no:cacheprovider"], ["cash_flow", "duration"]):
         command = [sys.executable, "-m", *words]
         done = subprocess.run(
             command, cwd=begun.root, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        assert "1 passed" in done.stdout or "time  2.00 ms" in done.stdout
+        assert "1 passed" in done.stdout or "time  25.0 s" in done.stdout
 
 
 def test_what_a_reader_copies_as_python_runs(begun):
-    transfer = calculator.load("transfer")
-    values = {**transfer.defaults, "size": 1e9}
-    text = export_text("python", transfer, values, {}, Display())
+    duration = calculator.load("duration")
+    values = {**duration.defaults, "amount": 2000.0}
+    text = export_text("python", duration, values, {}, Display())
     done = subprocess.run(
         [sys.executable, "-c", text],
         cwd=begun.root,
@@ -128,7 +128,7 @@ def test_what_a_reader_copies_as_python_runs(begun):
         text=True,
         check=False,
     )
-    assert done.stdout.startswith("Result(time=0.020005"), done.stdout + done.stderr
+    assert done.stdout.startswith("Result(time=45.0"), done.stdout + done.stderr
 
 
 def test_a_new_project_needs_an_empty_folder(tmp_path):

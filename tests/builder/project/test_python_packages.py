@@ -28,7 +28,7 @@ def project(tmp_path):
         site = root / "site.toml"
         lines = f"packages = {json.dumps(named)}\n" + (f'wheels = "{wheels}"\n' if wheels else "")
         site.write_text(site.read_text().replace('language = "en"\n', f'language = "en"\n{lines}'))
-        file = root / "mail/calculators/examples/transfer.py"
+        file = root / "mail/calculators/examples/duration.py"
         text = file.read_text().replace("from functools", f"{imports}\nfrom functools", 1)
         file.write_text(text)
         return root
@@ -48,7 +48,7 @@ def wheel(folder, name, tag="py3-none-any", text="WORD = 'from a folder'\n"):
 
 def archive(places, cache):
     made = bundle.build_runtime(places.engine, cache, places.framework, places.groups)
-    return unpack(gzip.decompress(made.files[made.calculators["transfer"]]))
+    return unpack(gzip.decompress(made.files[made.calculators["duration"]]))
 
 
 def test_a_pure_a_compiled_and_a_folders_package_travel_with_the_calculator(project, tmp_path):

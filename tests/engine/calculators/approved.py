@@ -90,6 +90,15 @@ def _inner(part: object) -> Iterable[object]:
     return (getattr(part, one.name) for one in shown if one.repr)
 
 
+def told(before: object, now: object, name: str) -> list[str]:
+    """Return what differs in a calculator; seeded cases of other inputs are one line."""
+    found = list(differences(before, now, name))
+    if not any(line.startswith(f"{name}, inputs") for line in found):
+        return found
+    kept = [line for line in found if not line.startswith(f"{name}, seeded ")]
+    return [*kept, f"{name}: its inputs are others, and so the seeded cases are drawn anew"]
+
+
 def differences(before: object, now: object, path: str) -> Iterator[str]:
     """Yield where two sets of numbers differ by more than a billionth."""
     if isinstance(before, dict) and isinstance(now, dict):
@@ -113,9 +122,9 @@ def main() -> None:
         for name in names()
         if name in chosen or name in kept
     }
-    found = [line for name in now for line in differences(kept.get(name, {}), now[name], name)]
+    found = [line for name in now for line in told(kept.get(name, {}), now[name], name)]
     print(*found[:SHOWN], sep="\n")
-    print(f"{len(found)} numbers differ, are new or gone; {FILE.name} holds today's")
+    print(f"{len(found)} lines: numbers that differ, are new or gone; {FILE.name} holds today's")
     lines = (
         f"{json.dumps(name)}: {{\n"
         + ",\n".join(

@@ -5,7 +5,7 @@ import pytest
 from engine.calculator import names
 from engine.core.units import SECONDS
 from engine.core.views import Axis, Series
-from tests.engine.calculators.approved import SHOWN, approved, differences, summary, today
+from tests.engine.calculators.approved import SHOWN, approved, differences, summary, today, told
 
 APPROVED = approved()
 LINE = Series(key="a", label="a", x=(1.0, 2.0), y=(1e-6, 3e9), color="ink")
@@ -13,7 +13,7 @@ LINE = Series(key="a", label="a", x=(1.0, 2.0), y=(1e-6, 3e9), color="ink")
 
 @pytest.mark.parametrize("name", names())
 def test_the_numbers_are_those_approved(name):
-    found = list(differences(APPROVED.get(name, {}), today(name), name))
+    found = told(APPROVED.get(name, {}), today(name), name)
     shown = "\n".join(found[:SHOWN])
     more = f"\nand {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     command = f"python -m tests.engine.calculators.approved {name}"
@@ -35,6 +35,18 @@ def test_every_number_of_a_view_and_their_order_counts(other):
 def test_words_do_not_count():
     said = [Axis(label=label, quantity=SECONDS, low=0, high=1) for label in ("Time", "The time")]
     assert summary(said[0]) == summary(said[1])
+
+
+def test_seeded_cases_of_other_inputs_are_one_line():
+    before = {"inputs": {"model": 1.0}, "defaults": {"time": 1.0}, "seeded 0": {"time": 1.0}}
+    now = {"inputs": {"model": 2.0}, "defaults": {"time": 1.0}, "seeded 0": {"time": 5.0}}
+    assert told(before, now, "lab") == [
+        "lab, inputs, model: 1 -> 2",
+        "lab: its inputs are others, and so the seeded cases are drawn anew",
+    ]
+    assert told(before, {**now, "inputs": before["inputs"]}, "lab") == [
+        "lab, seeded 0, time: 1 -> 5"
+    ]
 
 
 def test_a_billionth_does_not_count():

@@ -13,6 +13,10 @@ from tests.validation.published import DATA
 from tests.validation.rows import cases
 
 ROWS = DENSE_ROWS + SPARSE_ROWS
+SOURCE = (
+    "'{}' is a row of engine/catalog/model_rows.py: add its file and its parameters to ROW_SOURCES "
+    "in model_row_sources.py"
+)
 
 
 def test_there_are_a_hundred_models():
@@ -22,6 +26,7 @@ def test_there_are_a_hundred_models():
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
 def test_a_row_has_the_published_parameters(row):
+    assert row[0] in ROW_SOURCES, SOURCE.format(row[0])
     counted, published = total_parameters(MODELS[row[0]]), ROW_SOURCES[row[0]][1]
     rounded = abs(counted - published) <= 0.05e9
     assert rounded or counted == pytest.approx(published, rel=0.0125)
@@ -29,6 +34,7 @@ def test_a_row_has_the_published_parameters(row):
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
 def test_a_row_says_where_its_sizes_are(row):
+    assert row[0] in ROW_SOURCES, SOURCE.format(row[0])
     where = ROW_SOURCES[row[0]][0]
     assert re.fullmatch(r"[\w.-]+/[\w.-]+|arXiv:\d{4}\.\d{5}|[a-z]+\d{4}", where)
     assert row[-1] in ("", where)

@@ -13,6 +13,10 @@ from engine.run.importers.repositories import find_repository
 from tests.engine.catalog.recent_files import FILES
 
 ROWS = {row.key: row for row in RECENT_ROWS}
+CUT = (
+    "add the keys of its config.json that say sizes to FILES in "
+    "tests/engine/catalog/recent_files.py"
+)
 
 
 def test_no_model_stands_in_both_catalogs():
@@ -22,6 +26,7 @@ def test_no_model_stands_in_both_catalogs():
 
 @pytest.mark.parametrize("key", ROWS)
 def test_a_row_is_what_the_published_file_says(key):
+    assert key in FILES, f"'{key}' of engine/catalog/recent_rows.py: {CUT}"
     found = import_run(json.dumps(FILES[key], indent=1))
     assert found.contradictions == ()
     # The language model of Kimi K2.5 is that of Kimi K2.

@@ -6,7 +6,7 @@ import pytest
 
 from engine.catalog.models import MODELS
 from engine.catalog.planned_runs import plan_ranks
-from engine.catalog.published_runs import published_rows
+from engine.catalog.published_runs import SOURCES, published_rows, read_rows
 from engine.catalog.unseen_runs import unseen_log_pairs, unseen_logs
 from engine.estimate import estimate
 from engine.run.document import read_document
@@ -64,6 +64,7 @@ def changed_row(**columns):
         ({"source_file": "torchtitan.csv", "gpu": "TPU"}, "row 'new': gpu 'TPU' begins with no"),
         ({"source_file": "torchtitan.csv", "seq_len": ""}, "row 'new': sequence_length: 0; allow"),
         ({"source_file": "torchtitan.csv", "step_time_s": "fast"}, "row 'new': could not convert"),
+        ({"source_file": "torchtitan.csv", "tp": "1.5"}, "row 'new': '1.5' is no whole number"),
     ],
 )
 def test_a_row_that_cannot_be_read_is_named_with_its_line(columns, said):
@@ -72,6 +73,25 @@ def test_a_row_that_cannot_be_read_is_named_with_its_line(columns, said):
         read_published_runs(rows)
     place = f"engine/catalog/published_table.tsv:{len(rows) + 1}: "
     assert str(caught.value).startswith(place + said)
+
+
+def test_a_source_with_settings_and_without_a_name_is_told(monkeypatch):
+    monkeypatch.delitem(SOURCES, "torchtitan.csv")
+    row = changed_row(source_file="torchtitan.csv", mbs="1")
+    with pytest.raises(ValueError, match=r"'torchtitan.csv' has no names in SOURCES of"):
+        read_published_runs([row])
+
+
+@each(
+    ("line", "said"),
+    [
+        ("c\t1", r"tsv:4: row 'c' has 2 columns, parted by tabs; the first line names 3"),
+        ("a\t1\t2", r"tsv:4: row 'a' stands on line 2, too"),
+    ],
+)
+def test_a_row_that_is_no_row_of_the_table_is_named_with_its_line(line, said):
+    with pytest.raises(ValueError, match=said):
+        read_rows(f"row_id\tx\ty\na\t1\t2\nb\t3\t4\n{line}\n")
 
 
 def test_a_row_of_a_known_source_is_a_run_with_nothing_else_to_touch():

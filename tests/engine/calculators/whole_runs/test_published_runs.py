@@ -300,7 +300,7 @@ def test_every_source_left_out_is_worse_than_seen():
 
 
 def test_all_runs_are_counted():
-    assert listed()["rows"].value == len(RUNS) == 653
+    assert listed()["rows"].value == len(RUNS) >= 653
 
 
 @each("kind", ["dense", "mixture"])

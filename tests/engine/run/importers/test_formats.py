@@ -10,6 +10,15 @@ from engine.run.importers.dialects import DIALECTS
 from engine.run.importers.import_report import TextError
 from tests.each import each
 from tests.engine.run.importers.format_texts import FORMATS
+from tests.engine.run.importers.fuzz import SEEDS
+
+# Dialects whose texts stand in a file of tests of their own.
+OWN_TESTS = {
+    "GPT-NeoX printed arguments": "test_gpt_neox_printed.py",
+    "slime arguments": "test_slime.py",
+    "launch script": "test_launch.py",
+    "run file": "test_read_piece_edges.py",
+}
 
 
 def value_at(document, path):
@@ -62,6 +71,12 @@ def test_a_key_that_no_one_knows_is_called_so(name):
     assert {entry.kind for entry in told} <= {"not known", "not modeled"}, source
     assert told, source
     assert any("foo_expert_size" in warning for warning in job.warnings) or name == "NeMo 1"
+
+
+def test_every_dialect_has_a_text_that_says_what_it_means():
+    read = {name for text in SEEDS for name in import_run(text).dialects}
+    missing = {dialect.name for dialect in DIALECTS} - read - OWN_TESTS.keys()
+    assert not missing, f"{missing}: add a text to tests/engine/run/importers/format_texts.py"
 
 
 def test_formats_have_names_of_their_own():
