@@ -82,12 +82,13 @@ def confined(css: str) -> str:
     dark_part = r"@media \(prefers-color-scheme: dark\) (\{.*?\n\}\n)"
     colors, dark, rest = re.split(dark_part, css, maxsplit=1, flags=re.DOTALL)
     dark_rule = dark.strip()[1:-1].strip()
-    scenes = rest[rest.index(".scene text") :].replace("\n.scene", "\n.wallclock .scene")
+    rules = rest[rest.index(".scene text") :]
+    scenes = re.sub(r"^(?=\.scene|:where\(\.scene)", ".wallclock ", rules, flags=re.MULTILINE)
     parts = (
         colors.replace(":root", ".wallclock"),
         f"@media (prefers-color-scheme: dark) {{\n  {dark_rule}\n}}".replace(":root", ".wallclock"),
         dark_rule.replace(":root", _NOTEBOOK_DARK),
-        f".wallclock {scenes}",
+        scenes,
         ".wallclock { color: var(--ink); background: var(--paper); padding: 0.5em; }",
         ".wallclock :is(th, td) { text-align: left; }",
     )

@@ -17,6 +17,7 @@ OWN_TESTS = {
     "GPT-NeoX printed arguments": "test_gpt_neox_printed.py",
     "slime arguments": "test_slime.py",
     "launch script": "test_launch.py",
+    "MaxText overrides": "test_maxtext.py",
     "run file": "test_read_piece_edges.py",
 }
 
