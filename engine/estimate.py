@@ -89,8 +89,8 @@ def _memory_notes(fit: MemoryFit, device: Bytes) -> Iterator[str]:
     if fit.verdict == "fits":
         return
     yield (
-        f"The process of the fullest rank needs {fit.needed:.3g} bytes; of the {device:.3g} that "
-        f"programs can allocate on the GPU, {fit.usable:.3g} may be filled."
+        f"The process of the rank that holds most needs {fit.needed:.3g} bytes; of {device:.3g} "
+        f"that programs can allocate on the GPU, {fit.usable:.3g} may be filled."
     )
     if fit.give_back and fit.runs:
         yield f"Tight: it runs only if the allocator gives {fit.give_back:.3g} bytes back."

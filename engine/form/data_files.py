@@ -43,7 +43,7 @@ TABLE: Mapping[str, str] = {
     "seq_len": "tokens in a sequence",
     "tp": "tensor-parallel size",
     "pp": "pipeline-parallel size",
-    "vpp": "pieces of each pipeline rank",
+    "vpp": "virtual stages of each pipeline rank",
     "cp": "context-parallel size",
     "ep": "expert-parallel size",
     "sharding": "what data-parallel ranks shard",

@@ -58,7 +58,7 @@ def estimate_html(result: Estimate) -> str:
         ("Tokens of a GPU", say("{v}", v=(result.tokens_per_second_per_gpu, TOKEN_RATE))),
         ("Model FLOP/s of a GPU", say("{v}", v=(result.model_flops_rate, FLOP_RATE))),
         ("MFU", say("{v}", v=(result.mfu, SHARE))),
-        ("Memory of the fullest GPU", say("{v}", v=(result.memory_process, BYTES))),
+        ("Memory of the GPU that holds most", say("{v}", v=(result.memory_process, BYTES))),
         ("Of it may be filled", say("{v}", v=(result.memory_usable, BYTES))),
     ]
     table = Table(title="", columns=("What", "Value"), rows=tuple(rows))
@@ -66,7 +66,7 @@ def estimate_html(result: Estimate) -> str:
     parts = [
         table_fragment(table, DEFAULT),
         bars_svg(_bars("Where the step goes", as_dict(result.time), time=True)),
-        bars_svg(_bars("What the fullest GPU holds", as_dict(result.memory), time=False)),
+        bars_svg(_bars("Memory of the GPU that holds most", as_dict(result.memory), time=False)),
         f"<ul>{notes}</ul>" if notes else "",
     ]
     return page(f"Estimate: {result.fit}", parts)

@@ -13,7 +13,7 @@ Fit = Literal["fits", "tight", "does not fit"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankMemory:
-    """Memory of the fullest rank, in bytes; the parts add up to `Estimate.peak_memory`.
+    """Memory of the rank that holds most, in bytes; the parts add up to `Estimate.peak_memory`.
 
     Attributes:
         parameters: weights that the rank holds, and their copies in other precisions.
@@ -83,7 +83,7 @@ class Estimate:
         mfu: `model_flops_rate` over the dense peak of the precision.
         hfu: `hardware_flops_rate` over that peak.
         parameters: of the whole model.
-        peak_memory: bytes of the fullest rank, as its framework reports them.
+        peak_memory: bytes of the rank that holds most, as its framework reports them.
         memory: parts of `peak_memory`.
         time: parts of `step_time`.
         fits: whether the run has enough memory.
@@ -137,7 +137,7 @@ class PlannedRun:
         step_time_low: from where.
         step_time_high: up to where.
         tokens_per_second_per_gpu: training tokens per second of one GPU.
-        peak_memory: bytes of the fullest rank, as its framework reports them.
+        peak_memory: bytes of the rank that holds most, as its framework reports them.
         memory_process: bytes of its process.
         room: bytes that the process should fill at most.
         fit: "fits", "tight" or "does not fit".

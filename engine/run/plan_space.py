@@ -219,7 +219,7 @@ def _pipeline_sizes(job: PlanningJob, plan: Plan) -> tuple[Count, ...]:
 
 
 def pipelines(job: PlanningJob, plan: Plan, training: Training) -> Iterator[tuple[Plan, Training]]:
-    """Yield every pipeline around a shape: its stages, its schedule, its pieces."""
+    """Yield every pipeline around a shape: its stages, its schedule, its virtual stages."""
     names = job.schedules or SCHEDULES[training.framework]
     scheduled = [training if name == "1f1b" else replace(training, schedule=name) for name in names]
     for piped in _stages(job, plan):
@@ -307,7 +307,7 @@ def model_shape(model: Model) -> tuple[object, ...]:
 
 
 def _with_pieces(model: Model, plan: Plan, training: Training) -> tuple[Plan, ...]:
-    """Return the plan with one piece per rank, or with every number of interleaved pieces."""
+    """Return the plan with one stage per rank, or with every number of virtual stages."""
     ranks = plan.pipeline_parallel
     if training.schedule != "interleaved":
         fits = ranks * (2 if training.schedule in V_SHAPED else 1) <= model.num_layers
@@ -322,9 +322,9 @@ def _with_pieces(model: Model, plan: Plan, training: Training) -> tuple[Plan, ..
 
 @lru_cache(maxsize=512)
 def _piece_counts(layers: Count, ranks: Count) -> tuple[Count, ...]:
-    """Return the allowed pieces per rank: divisors of the layers and powers of two.
+    """Return the allowed virtual stages per rank: divisors of the layers and powers of two.
 
-    Embedding and output layer may count as a layer each: 126 layers make 16 x 8 pieces.
+    Embedding and output layer may count as a layer each: 126 layers make 16 x 8 virtual stages.
     """
     return tuple(
         pieces
@@ -339,7 +339,7 @@ def _piece_counts(layers: Count, ranks: Count) -> tuple[Count, ...]:
 def _with_layer_cuts(
     model: Model, plan: Plan, framework: Framework, numbers: tuple[Count, ...]
 ) -> tuple[Plan, ...]:
-    """Return the plan with its layers cut into each number of pieces per rank.
+    """Return the plan with its layers cut into each number of virtual stages per rank.
 
     Where layers do not divide, Megatron is told the cut (--pipeline-model-parallel-layout).
     """

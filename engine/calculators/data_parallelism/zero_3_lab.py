@@ -355,7 +355,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
             Condition(text="less than 10 % of the step exposed", met=share < 0.1),
         ),
         hints=(
-            "Prefetch hides gathers, and costs room for one more unit per level.",
+            "Prefetch hides gathers, and costs the memory of one more unit per level.",
             "States shrink with the number of GPUs. Buffers do not.",
         ),
         start=START,

@@ -268,7 +268,7 @@ def ledger(present: Presenter, result: Result) -> Bars:
             *(Bar(key=segment.key, label=segment.label, segments=(segment,)) for segment in parts),
         ),
         rules=(_capacity(present, result),),
-        caption="At the fullest moment of a step. The line is the memory of the GPU.",
+        caption="At the peak of a step. The line is the memory of the GPU.",
     )
 
 

@@ -246,7 +246,7 @@ def _verdict(result: Result) -> Badge:
 def _bars(present: Presenter, inputs: Inputs, result: Result) -> Bars:
     most = max(result.fit.device, *(each.fullest.total for each in result.by_method.values()))
     return Bars(
-        title="Memory of the fullest moment, by method",
+        title="Peak memory, by method",
         axis=present.axis("memory", "memory", low=0.0, high=1.04 * most),
         bars=tuple(
             Bar(key=key, label=METHODS[key].name, segments=memory_segments(each.fullest))

@@ -136,7 +136,7 @@ class Result:
             note="{numbers} numbers",
             color="activations",
             basis="simulated",
-            assumes=("Counted in the run, at its fullest moment.",),
+            assumes=("Counted in the run, at its peak.",),
             sources=("chen2016",),
         ),
     ]

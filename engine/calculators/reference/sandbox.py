@@ -193,9 +193,7 @@ def _memory_sentence(full: list[str], first: Side, second: Side) -> Text:
     over = {
         letter: (sides[letter].plan.fit.least - sides[letter].plan.device, BYTES) for letter in full
     }
-    words = " ".join(
-        f"{letter} needs {{{letter}}} more than its GPUs have room for." for letter in full
-    )
+    words = " ".join(f"{letter} needs {{{letter}}} more than its GPUs hold." for letter in full)
     return say(words, **over)
 
 
@@ -225,13 +223,13 @@ def step_bars(first: Side, second: Side) -> Bars:
 
 
 def memory_bars(first: Side, second: Side) -> Bars:
-    """Return the memory bars of the fullest GPU of both plans, beside the capacity."""
+    """Return the memory bars of the GPU that holds most of both plans, beside the capacity."""
     rooms = {first.plan.room: "may be filled"}
     if second.plan.room != first.plan.room:
         rooms = {first.plan.room: "room of A", second.plan.room: "room of B"}
     most = max(first.plan.memory.total, second.plan.memory.total, *rooms)
     return Bars(
-        title="Memory of the fullest GPU",
+        title="Memory of the GPU that holds most",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.08 * most),
         bars=(
             Bar(key="first", label="A", segments=memory_segments(first.plan.memory)),
@@ -255,7 +253,7 @@ def change_table(
     ]
     return Table(
         title="From A to B, one change after another",
-        columns=("Change", "Step then", "Fullest GPU then", "Memory"),
+        columns=("Change", "Step then", "GPU that holds most, then", "Memory"),
         rows=tuple(rows),
         caption="In another order the single changes weigh differently; the end is the same. "
         "A change that makes no plan by itself is listed with the next one.",
@@ -334,7 +332,9 @@ PRESETS = {
 }
 _MODEL = ("The cost model of the site, whose constants are fitted to published runs.",)
 _MFU = (STEP_MODEL_COUNT, *_MODEL)
-_HELD = ("States, activations and buffers of the fullest rank, by the memory model of the site.",)
+_HELD = (
+    "States, activations and buffers of the rank that holds most, by the memory model of the site.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -360,8 +360,8 @@ class Result:
     second_rate: Annotated[TokenRate, Output("Per GPU, B", assumes=_MODEL)]
     first_mfu: Annotated[Share, Output("MFU of A", assumes=_MFU)]
     second_mfu: Annotated[Share, Output("MFU of B", assumes=_MFU)]
-    first_held: Annotated[Bytes, Output("Fullest GPU, A", color="memory", assumes=_HELD)]
-    second_held: Annotated[Bytes, Output("Fullest GPU, B", color="memory", assumes=_HELD)]
+    first_held: Annotated[Bytes, Output("GPU that holds most, A", color="memory", assumes=_HELD)]
+    second_held: Annotated[Bytes, Output("GPU that holds most, B", color="memory", assumes=_HELD)]
 
 
 def _side(inputs: RunInputs) -> Side:

@@ -147,7 +147,7 @@ class Result:
     held: Annotated[
         Count,
         Output(
-            "Parameters on the fullest GPU",
+            "Parameters on the GPU that holds most",
             "",
             "of {size}",
             "parameters",

@@ -68,7 +68,7 @@ class Result:
     alone: Annotated[Bytes, _output("On one GPU it would need", "{usable} can be used", "buffers")]
     usable: Bytes
     wide_memory: Annotated[
-        Bytes, _output("Tensor parallel only", "on the fullest of {gpus} GPUs", "tensor")
+        Bytes, _output("Tensor parallel only", "at most, on one of {gpus} GPUs", "tensor")
     ]
     deep_memory: Annotated[
         Bytes, _output("With stages", "{tensor} GPUs per stage, {stages} stages", "pipeline")
@@ -137,7 +137,7 @@ def solve(inputs: Inputs) -> Result:
 
 
 def peak(plan: ModeledPlan) -> Bytes:
-    """Return the memory of the fullest GPU."""
+    """Return the memory of the GPU that holds most."""
     return plan.stages[plan.fullest].memory.total
 
 
@@ -195,14 +195,14 @@ def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if not deep.runs:
         return Badge(
             text="Cut by depth, still too large",
-            sentence=present.say("{stages} stages of {tensor} GPUs: {deep_memory} on the fullest."),
+            sentence=present.say("{stages} stages of {tensor} GPUs: at most {deep_memory} on one."),
             color="communication",
         )
     words = "less" if saved > 0 else "more"
     return Badge(
         text="Cut by depth",
         sentence=present.say(
-            "{stages} stages of {tensor} GPUs hold {deep_memory} on the fullest GPU and take "
+            "{stages} stages of {tensor} GPUs hold at most {deep_memory} on one of them and take "
             f"{abs(saved) * 100:.0f} % {words} GPU time than one tensor group of {{gpus}}."
         ),
         color="pipeline",
@@ -214,7 +214,7 @@ def _memory(inputs: Inputs, result: Result) -> Lines:
     wide, deep = (tuple(map(peak, plans)) for plans in (result.wide, result.deep))
     every = (*wide, *deep, result.usable)
     return Lines(
-        title="Memory of the fullest GPU",
+        title="Memory of the GPU that holds most",
         x=Axis(label="GPUs", quantity=COUNT, low=1, high=64, scale="log"),
         y=Axis(
             label="memory", quantity=BYTES, low=min(every) / 2.5, high=max(every) * 1.2, scale="log"
@@ -256,7 +256,7 @@ def _bars(result: Result) -> Bars:
     names = ("tensor parallel only", "with stages")
     high = 1.25 * max(result.usable, result.wide_memory, result.deep_memory)
     return Bars(
-        title="What the fullest GPU holds",
+        title="Memory of the GPU that holds most",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=high),
         bars=tuple(
             Bar(

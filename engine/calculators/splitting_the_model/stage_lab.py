@@ -236,7 +236,7 @@ class Result:
         _output("The output layer counts", "layers, by time; the embedding {embedding}", "compute"),
     ]
     embedding: Annotated[float, COUNT]
-    memory: Annotated[Bytes, _output("Fullest GPU", "{usable} may be filled", "optimizer")]
+    memory: Annotated[Bytes, _output("GPU that holds most", "{usable} may be filled", "optimizer")]
     usable: Bytes
     message: Annotated[
         Bytes,
@@ -358,7 +358,7 @@ def _regime(present: Presenter, result: Result) -> Badge:
     if not result.plan.fit.runs:
         return Badge(
             text="Does not fit",
-            sentence=present.say("{memory} on the fullest GPU; {usable} may be filled."),
+            sentence=present.say("{memory} on the GPU that holds most; {usable} may be filled."),
             color="communication",
         )
     if result.imbalance <= _BALANCED:

@@ -59,7 +59,7 @@ def _captions(matrix: CopyMatrix, out: Bytes, back: Bytes) -> tuple[Text, ...]:
             b=(moved * out, BYTES),
         ),
         say(
-            "Step 4 of 5, compute: the experts work on what has arrived. The fullest GPU has {r} "
+            "Step 4 of 5, compute: the experts work on what has arrived. The busiest GPU has {r} "
             "the mean, and all others wait for it.",
             r=(received_imbalance(matrix), RATIO),
         ),
@@ -209,7 +209,7 @@ class Result:
     hottest: Annotated[
         Ratio,
         Output(
-            "Work of the fullest GPU",
+            "Work of the busiest GPU",
             note="over the mean; {most} copies",
             color="compute",
             basis="simulated",

@@ -269,7 +269,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         hints=(
             "What is the largest part of the memory, and which axes divide it?",
             "Tensor parallelism of eight makes small products and many waits. Try half of it.",
-            "More stages need pieces: interleave.",
+            "More stages need virtual stages: interleave.",
         ),
         start=START,
         solution=SOLUTION,

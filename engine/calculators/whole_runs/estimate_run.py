@@ -192,7 +192,7 @@ def _challenge(result: Result) -> Challenge:
             "Context parallelism cut the activations of every layer in two. Which other axis "
             "cuts them?",
             "The group of that axis must stay inside a node: how many GPUs has one?",
-            "Fewer stages leave a smaller bubble, and so do more pieces per stage.",
+            "Fewer stages leave a smaller bubble, and so do more virtual stages.",
             "The collectives of that group can run beside the products.",
         ),
         start={},

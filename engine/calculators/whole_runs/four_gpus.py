@@ -20,7 +20,7 @@ _COLORS = {
     "Pipeline parallel": "pipeline",
     "Context parallel": "context",
 }
-_COUNTED = ("Counted in the run, of the busiest or the fullest GPU.",)
+_COUNTED = ("Counted in the run, of the busiest GPU or the one that holds most.",)
 _EXACT = (*_COUNTED, "Mixed precision with Adam: 16 bytes per parameter in all.")
 
 
@@ -93,7 +93,7 @@ def _equal(result: Result) -> Badge:
 
 def _bars(result: Result) -> Bars:
     return Bars(
-        title="What the fullest GPU keeps",
+        title="Memory of the GPU that keeps most",
         axis=Axis(
             label="states kept from step to step",
             quantity=BYTES,
@@ -126,7 +126,12 @@ def _key(planned: PlanOutcome) -> str:
 def _table(result: Result) -> Table:
     return Table(
         title="Every plan, run",
-        columns=("Plan", "Kept by the fullest GPU", "Numbers sent in a step", "Digits that agree"),
+        columns=(
+            "Plan",
+            "Kept by the GPU that keeps most",
+            "Numbers sent in a step",
+            "Digits that agree",
+        ),
         rows=tuple(
             (
                 planned.name,

@@ -58,7 +58,7 @@ _LINES: Mapping[str, tuple[str, Quantity]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
-    """Memory readings of three tools on the fullest GPU."""
+    """Memory readings of three tools on the GPU that holds most."""
 
     allocated: Annotated[
         Bytes,
@@ -66,7 +66,7 @@ class Lines:
             "Allocated",
             note="torch.cuda.max_memory_allocated",
             color="memory",
-            assumes=("Tensors and workspaces of the fullest rank at its peak.",),
+            assumes=("Tensors and workspaces of the rank that holds most at its peak.",),
         ),
     ]
     reserved: Annotated[
@@ -351,7 +351,7 @@ def _time(result: Result) -> Bars:
 
 def _memory(result: Result) -> Bars:
     if result.estimate is None:
-        return _empty_views("What the fullest GPU holds")
+        return _empty_views("Memory of the GPU that holds most")
     return charts.memory_bars(result.estimate)
 
 

@@ -58,7 +58,7 @@ def challenge(job: Job, start: Ratio) -> Challenge:
         hints=(
             "What does the first bar of the figure cost, and is there room for it?",
             "Tensor parallelism makes waits and small products; how little of it does still fit?",
-            "A bubble shrinks with pieces or with fewer stages.",
+            "A bubble shrinks with virtual stages or with fewer stages.",
         ),
         start=START,
         solution={

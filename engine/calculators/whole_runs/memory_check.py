@@ -59,7 +59,7 @@ def _reading(label: str, where: str) -> Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs(short_job.Shape):
-    """The calculator's inputs: a job, and three tools' readings of its fullest GPU."""
+    """The calculator's inputs: a job, and three tools' readings of its GPU that holds most."""
 
     allocated: Annotated[float, _reading("Allocated", "torch.cuda.max_memory_allocated")] = 33 * GB
     reserved: Annotated[float, _reading("Reserved", "torch.cuda.max_memory_reserved")] = 44 * GB
@@ -96,7 +96,7 @@ class Result:
         Output(
             "Allocated, modeled",
             color="memory",
-            assumes=("Tensors and workspaces of the fullest rank.",),
+            assumes=("Tensors and workspaces of the rank that holds most.",),
         ),
     ]
     our_reserved: Annotated[
@@ -182,7 +182,7 @@ def verdict(result: Result) -> Badge:
         "allowed": (ALLOWANCES.context + ALLOWANCES.channels, BYTES),
     }
     text, words = {
-        "none": ("Nothing read yet", "Type what your tools show of the fullest GPU."),
+        "none": ("Nothing read yet", "Type what your tools show of the GPU that holds most."),
         "order": (
             "Not of one moment",
             "Tensors lie inside what is reserved, and that inside what nvidia-smi shows. Read the "

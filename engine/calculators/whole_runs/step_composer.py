@@ -37,7 +37,7 @@ from engine.simulate.streams.streams import COMPUTE, NETWORK
 REDUCE_FIRST = "-".join(COMMUNICATION_ITEMS)
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
-    "Blocking: room for one layer": {"room": 1},
+    "Blocking: memory for one layer": {"room": 1},
     "Prefetch by one": {"communication": "AG1-AG2-AG3-AG2b-RS3-AG1b-RS2-RS1"},
     "Everything gathered first": {"room": 3},
 }
@@ -60,7 +60,7 @@ class Inputs:
             low=1,
             high=LAYERS,
             whole=True,
-            help="With room for all three, none is freed and gathered again.",
+            help="With memory for all three, none is freed and gathered again.",
         ),
     ] = 2
     clipped: Annotated[
@@ -227,7 +227,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
     return Challenge(
         title="Challenge: one order in 148",
         goal=say(
-            "With room for two layers, 148 orders of the communication stream can run. One of "
+            "With memory for two layers, 148 orders of the communication stream can run. One of "
             "them takes {t}. Find it.",
             t=(_TARGET, with_digits(SECONDS)),
         ),

@@ -168,7 +168,7 @@ class Result:
     rate: Annotated[
         TokenRate, Output("Tokens per second of a GPU", color="compute", assumes=_PREDICTED)
     ]
-    held: Annotated[Bytes, Output("Fullest GPU", color="memory", assumes=_PREDICTED)]
+    held: Annotated[Bytes, Output("GPU that holds most", color="memory", assumes=_PREDICTED)]
     time: Annotated[
         Seconds, Output("The whole run", note="if nothing fails", color="ink", assumes=_PREDICTED)
     ]
@@ -230,7 +230,7 @@ def jobs(result: Result) -> Table:
     costs = (f"Cost at {price * HOUR:g} per GPU-hour" for price in prices)
     return Table(
         title="The best plan of every job",
-        columns=("", "Job", "Best plan", "Step", "Fullest GPU", "Whole run", *costs),
+        columns=("", "Job", "Best plan", "Step", "GPU that holds most", "Whole run", *costs),
         rows=rows,
         caption=say(note, rest=(float(hidden), COUNT)) if hidden else note,
     )

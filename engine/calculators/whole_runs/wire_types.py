@@ -52,7 +52,7 @@ def verdict(present: Presenter, fit: MemoryFit, saved: Share, gained: Share) -> 
     if not fit.runs:
         return Badge(
             text="Does not fit",
-            sentence="The fullest GPU cannot hold this job. Bytes of a step that cannot run.",
+            sentence="A GPU cannot hold its part of this job. Bytes of a step that cannot run.",
             color="bad",
         )
     if not saved:

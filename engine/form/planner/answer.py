@@ -45,7 +45,9 @@ _MODEL = (
     "The cost model of the site, whose constants are fitted to published runs.",
 )
 
-_HELD = ("States, activations and buffers of the fullest rank, by the memory model of the site.",)
+_HELD = (
+    "States, activations and buffers of the rank that holds most, by the memory model of the site.",
+)
 _PAIRS = (
     "Two published runs of one source that differ in one setting: the ratio of their speeds, "
     "predicted and measured.",

@@ -93,7 +93,7 @@ class RunEstimate:
 
 
 def _gpu_memory(estimate_data: Mapping[str, Any]) -> GpuMemory:
-    """Return the process of the fullest rank by part; the reserve is what tensors leave of it."""
+    """Return the process of the rank that holds most by part; tensors leave the reserve."""
     parts = {name: size for name, size in estimate_data["memory"].items() if name != "reserve"}
     process = estimate_data["memory_process"]
     return GpuMemory(peak_memory=process, reserve=process - sum(parts.values()), **parts)

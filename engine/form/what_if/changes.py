@@ -172,7 +172,7 @@ LEVERS = (
     ),
     Lever(
         key="pieces",
-        label="Interleave twice as many pieces",
+        label="Twice as many virtual stages",
         family="plan",
         change=_pieces,
         side="More messages between stages, more activations held.",

@@ -78,7 +78,7 @@ def test_what_no_longer_fits_ends_with_status_1_and_says_what_it_was(check, repo
     assert re.fullmatch(r"[\d.]+ GB \(\+[\d.]+ %\)", memory)
     assert re.fullmatch(r"[\d.]+ s \(−[\d.]+ %\)", step)
     assert re.fullmatch(r"[\d,.]+ tokens/s \(\+[\d.]+ %\)", rate)
-    assert "- `run.json`: The process of the fullest rank needs " in output
+    assert "- `run.json`: The process of the rank that holds most needs " in output
 
 
 def test_what_has_not_changed_is_the_same(check):

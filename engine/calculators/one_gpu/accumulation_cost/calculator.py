@@ -81,8 +81,8 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _fits(present: Presenter, result: Result) -> Badge:
-    words = "In micro-batches the fullest GPU needs {held}, in one batch {at_once}; {usable} may "
-    words += "be filled."
+    words = "In micro-batches the GPU that holds most needs {held}, in one batch {at_once}; "
+    words += "{usable} may be filled."
     if result.held > result.usable:
         return Badge(text="Out of memory", sentence=present.say(words), color="buffers")
     if result.at_once > result.usable:
@@ -147,7 +147,7 @@ def memory(inputs: Inputs, result: Result) -> Bars:
     )
     most = max(result.usable, *(usage.total for _, _, usage in bars))
     return Bars(
-        title="The fullest GPU, in micro-batches and in one batch",
+        title="The GPU that holds most, in micro-batches and in one batch",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.05 * most),
         bars=tuple(
             Bar(key=key, label=label, segments=_segments(usage)) for key, label, usage in bars
@@ -301,7 +301,13 @@ def schemes(result: Result) -> Table:
     """Return the table of bytes sent and held by each scheme."""
     return Table(
         title="All schemes with your numbers",
-        columns=("Scheme", "Passes: gradients, parameters", "Sent", "For a token", "Fullest GPU"),
+        columns=(
+            "Scheme",
+            "Passes: gradients, parameters",
+            "Sent",
+            "For a token",
+            "GPU that holds most",
+        ),
         rows=tuple(
             (
                 SCHEMES[key],

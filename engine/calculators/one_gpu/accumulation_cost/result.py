@@ -191,7 +191,7 @@ class Result:
 
     Attributes:
         evidence: on which the speed rests.
-        parts: what the fullest GPU holds, in micro-batches and in one batch.
+        parts: what the GPU that holds most holds, in micro-batches and in one batch.
         volumes, speeds: scheme -> what a GPU sends for a token, and its rate, over `COUNTS`.
         bubbles: idle shares of a pipeline over `COUNTS`.
         schemes: every scheme with the reader's numbers.
@@ -233,7 +233,7 @@ class Result:
     held: Annotated[
         Bytes,
         Output(
-            "Fullest GPU, in micro-batches",
+            "GPU that holds most, in micro-batches",
             note="of {usable} that may be filled",
             color="activations",
             assumes=(
@@ -246,7 +246,7 @@ class Result:
     at_once: Annotated[
         Bytes,
         Output(
-            "Fullest GPU, in one batch",
+            "GPU that holds most, in one batch",
             color="activations",
             assumes=("The same sequences in one forward pass.",),
             sources=("korthikanti2022",),

@@ -32,7 +32,7 @@ from engine.run.run import Run
 from engine.simulate.step.largest_batch import SEQUENCES, BatchFit
 
 TITLE = "The largest batch that fits"
-QUESTION = "How many sequences can a GPU work on at once, and what would make room for more?"
+QUESTION = "How many sequences can a GPU work on at once, and what would let it take more?"
 HEADLINE = "largest"
 EQUATIONS = (LARGEST_BATCH, PEAK, MEMORY_LINE, USABLE_MEMORY)
 PRESETS = {
@@ -91,7 +91,7 @@ _PAPERS = ("korthikanti2022", "rajbhandari2020")
 
 
 def values(present: Presenter, result: Result) -> dict[str, Value]:
-    """Return the memory of the fullest GPU, part by part, and the speed."""
+    """Return the memory of the GPU that holds most, part by part, and the speed."""
     run = result.batch_fit.run
     peak = (memory_error_text(), "Of the process, with the context of CUDA and NCCL.")
     return {
@@ -168,7 +168,9 @@ def advice(inputs: Inputs, result: Result) -> Advice:
     changes = result.tried()
     words = "Nothing here frees memory."
     if changes:
-        words = "{m} on the fullest GPU with {b} at once. Each line gives its memory after one "
+        words = (
+            "{m} on the GPU that holds most with {b} at once. Each line gives its memory after one "
+        )
         words += (
             "change."
             if changes[0].fit.fit.verdict == "fits"
@@ -177,7 +179,7 @@ def advice(inputs: Inputs, result: Result) -> Advice:
     return Advice(
         title="What frees memory",
         verdict=say(words, m=(result.total, BYTES), b=(inputs.micro_batch_size, COUNT)),
-        figure="fullest GPU",
+        figure="GPU that holds most",
         now=result.total,
         quantity=BYTES,
         remedies=tuple(_remedy(result, change) for change in changes),

@@ -37,7 +37,7 @@ def memory_line(inputs: Inputs, fit: BatchFit) -> Lines:
         inside, outside = [*inside, line.max_sequences], [line.max_sequences, *outside]
     total = fit.memory.total
     return Lines(
-        title="Memory of the fullest GPU against the micro-batch",
+        title="Memory of the GPU that holds most against the micro-batch",
         x=Axis(label="micro-batch, sequences", quantity=COUNT, low=1, high=HIGHEST, scale="log"),
         y=Axis(label="memory", quantity=BYTES, low=0.0, high=top),
         series=(
@@ -79,11 +79,11 @@ def _rules(fit: BatchFit) -> tuple[Rule, ...]:
 
 
 def memory_bars(inputs: Inputs, result: Result) -> Bars:
-    """Return the memory bars of the fullest GPU for micro-batches up to the first overflow."""
+    """Return the bars of the GPU that holds most, for micro-batches up to the first overflow."""
     by_batch, usable = result.held(), result.usable
     most = max(usable, *(memory.total for memory in by_batch.values()))
     return Bars(
-        title="What the fullest GPU holds",
+        title="Memory of the GPU that holds most",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.04 * most),
         bars=tuple(
             Bar(

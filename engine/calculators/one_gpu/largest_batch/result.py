@@ -279,7 +279,8 @@ class Result:
 
     largest: Annotated[Count, Output("Largest micro-batch", "b", color="activations")]
     total: Annotated[
-        Bytes, Output("Fullest GPU at your micro-batch", "M", "of {usable} that may be filled")
+        Bytes,
+        Output("GPU that holds most, at your micro-batch", "M", "of {usable} that may be filled"),
     ]
     fixed: Annotated[
         Bytes,

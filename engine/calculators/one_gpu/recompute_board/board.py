@@ -240,7 +240,7 @@ def fits_badge(present: Presenter, result: Result) -> Badge:
     if result.fixed > result.usable:
         words = "The states alone need {fixed}; {usable} may be filled. Use more GPUs."
         return Badge(text="Out of memory", sentence=present.say(words), color="buffers")
-    return fit_badge(result.fit, "The fullest moment")
+    return fit_badge(result.fit, "The peak")
 
 
 def tensor_table(result: Result) -> Table:

@@ -106,7 +106,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
                 "parallelism, fused attention",
                 met=setting == wanted,
             ),
-            Condition(text="the fullest moment fits", met=result.fit.verdict == "fits"),
+            Condition(text="the peak fits", met=result.fit.verdict == "fits"),
             Condition(
                 text=f"at most {100 * _PRICE:.0f} % of the step's operations run again",
                 met=result.extra <= _PRICE,
@@ -210,11 +210,11 @@ def pareto(present: Presenter, result: Result) -> Lines:
 
 
 def policy_bars(result: Result) -> Bars:
-    """Return the fullest moment under the policies that software offers, and the reader's."""
+    """Return the peak under the policies that software offers, and the reader's."""
     steps = result.steps()
     most = max(result.usable, *(step.fixed + step.peak for step in steps.values()))
     return Bars(
-        title="The fullest moment, by policy",
+        title="Peak memory, by policy",
         axis=Axis(label="memory of the GPU", quantity=BYTES, low=0.0, high=1.05 * most),
         bars=tuple(_bar(key, step) for key, step in steps.items()),
         rules=(

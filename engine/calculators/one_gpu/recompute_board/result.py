@@ -223,7 +223,7 @@ class RecomputeStep:
 
     @property
     def peak(self) -> Bytes:
-        """Activations at the fullest moment."""
+        """Activations at the peak."""
         return self.memory.activations
 
     @property
@@ -352,7 +352,7 @@ class Result:
     total: Annotated[
         Bytes,
         Output(
-            "Fullest moment of the step",
+            "Peak of the step",
             note="of {usable} that may be filled",
             color="activations",
             assumes=(

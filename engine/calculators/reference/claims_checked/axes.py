@@ -164,7 +164,7 @@ def _sharding() -> tuple[Claim, ...]:
                 four=(over(2, 4), RATIO),
             ),
             verdict="condition",
-            why="No rank has room for all gradients, so those of every micro-batch are reduced "
+            why="No rank holds all gradients, so those of every micro-batch are reduced "
             "immediately. The claim holds for one micro-batch per step.",
             sources=(_GUIDES, "rajbhandari2020", "deepspeed2252"),
         ),

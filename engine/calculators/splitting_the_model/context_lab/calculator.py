@@ -115,7 +115,7 @@ def regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
         return Badge(
             text="Does not fit",
             sentence=present.say(
-                "The fullest GPU would need {held} of {usable}. More ranks, stages or "
+                "The GPU that holds most would need {held} of {usable}. More ranks, stages or "
                 "recomputation make room; the times mean nothing yet."
             ),
             color="bad",
@@ -179,7 +179,7 @@ def published_run(inputs: Inputs) -> Published | None:
     return Published(
         text="380 TFLOP/s",
         reason="Table 4 of the paper: 16,384 GPUs, 131,072 tokens, MFU 38 %. It gathers keys and "
-        "values; the pieces of its pipeline are not given.",
+        "values; its virtual stages are not given.",
         source="dubey2024",
     )
 
@@ -259,7 +259,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 ),
                 met=same and inputs.sequence_length == _LENGTH,
             ),
-            Condition(text="the fullest GPU holds it", met=result.fit.verdict == "fits"),
+            Condition(text="the GPU that holds most holds it", met=result.fit.verdict == "fits"),
             Condition(
                 text="32 ranks or fewer share a sequence",
                 met=result.job.plan.context_parallel <= 32,
@@ -273,7 +273,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         ),
         hints=(
             "Activations that are computed again do not have to be kept.",
-            "A ring hides behind long pieces, if they are cut evenly and there is room for the "
+            "A ring hides behind long pieces, if they are cut evenly and there is memory for the "
             "next block.",
         ),
         start=START,
@@ -354,7 +354,7 @@ def ratio_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
 
 
 def buffers(result: Result) -> Bars:
-    """Return the memory of the fullest GPU with each way's keys and values."""
+    """Return the memory of the GPU that holds most with each way's keys and values."""
     names = {
         **{f"b{n}": f"ring, {n} buffer{'s' if n > 1 else ''}" for n in (1, 2, 3, 4)},
         "gather": "all-gather",
@@ -368,7 +368,7 @@ def buffers(result: Result) -> Bars:
         )
     most = max(sum(part.value for part in bar.segments) for bar in bars)
     return Bars(
-        title="The fullest GPU, with the keys and values of others",
+        title="The GPU that holds most, with the keys and values of others",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.25 * max(most, result.usable)),
         bars=tuple(bars),
         rules=(

@@ -172,7 +172,7 @@ class Result:
     held: Annotated[
         Bytes,
         Output(
-            "Fullest GPU",
+            "GPU that holds most",
             note="with them; {usable} can be used",
             color="activations",
             sources=("korthikanti2022",),

@@ -231,7 +231,7 @@ def plan_badge(present: Presenter, result: Result) -> Badge:
     again = "; every layer is recomputed" if training.recompute == "full" else ""
     fit = result.plan.fit
     needs = say(
-        f"{words}{again}. The fullest GPU needs {{needed}} of {{usable}}.",
+        f"{words}{again}. The GPU that holds most needs {{needed}} of {{usable}}.",
         needed=(fit.needed, BYTES),
         usable=(fit.usable, BYTES),
     )

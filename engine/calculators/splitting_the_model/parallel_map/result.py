@@ -298,7 +298,7 @@ class Result:
         rank: the reader's GPU.
         notes: what had to change, and what is unusual, in sentences.
         refused: whether Megatron would refuse the order.
-        fit: how the fullest GPU holds its part.
+        fit: how the GPU that holds most holds its part.
         cells: (from, to) -> axis -> bytes of a step, between parties.
     """
 

@@ -142,7 +142,7 @@ def possible(inputs: Inputs, result: Result) -> Badge:
     if badge.text != "Possible":
         return badge
     if run.plan.virtual_pipeline > 1 and (inputs.off_first or inputs.off_last):
-        sentence = "The pieces of an interleaved pipeline stay as they are; no layer was moved."
+        sentence = "Virtual stages stay as they are; no layer was moved."
         return Badge(text="Not moved", sentence=sentence, color="communication")
     words = "Every size divides."
     if run.plan.stage_layers:
@@ -367,7 +367,7 @@ def _side_effects(before: ModeledPlan, after: ModeledPlan) -> Sentence:
         ),
         (
             "m",
-            "{m} on the fullest GPU",
+            "{m} on the GPU that holds most",
             before.stages[before.fullest].memory.total,
             after.stages[after.fullest].memory.total,
             BYTES,
@@ -406,7 +406,9 @@ def _labels(inputs: Inputs) -> dict[str, Text]:
         "less_tensor": say("Tensor parallelism of {t}", t=(tensor // 2, COUNT)),
         "more_tensor": say("Tensor parallelism of {t}", t=(2 * tensor, COUNT)),
         "context": say("Context parallelism of {c}", c=(inputs.context_parallel // 2, COUNT)),
-        "interleaved": say("Interleaved, {v} pieces per rank", v=(inputs.virtual_pipeline, COUNT)),
+        "interleaved": say(
+            "Interleaved, {v} virtual stages per rank", v=(inputs.virtual_pipeline, COUNT)
+        ),
         "zero_bubble": "Zero bubble, ZB-1p",
         "overlap": "Tensor parallelism beside products",
         "sequence": "Sequence parallelism",

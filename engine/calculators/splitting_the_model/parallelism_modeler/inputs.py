@@ -408,7 +408,7 @@ def _without_idle_switch(run: Run) -> Run:
 
 
 def _stage_layers(inputs: Inputs, run: Run) -> tuple[Count, ...]:
-    """Return the layers of each stage; empty if none was moved. Interleaved pieces stay."""
+    """Return the layers of each stage; empty if none was moved. Virtual stages stay."""
     plan = run.plan
     moved = inputs.off_first or inputs.off_last
     if plan.pipeline_parallel == 1 or plan.virtual_pipeline > 1 or not moved:

@@ -185,7 +185,10 @@ class Result:
     peak_memory: Annotated[
         Bytes,
         Output(
-            "Fullest GPU", "M", color="optimizer", sources=("korthikanti2022", "rajbhandari2020")
+            "GPU that holds most",
+            "M",
+            color="optimizer",
+            sources=("korthikanti2022", "rajbhandari2020"),
         ),
     ]
     usable: Bytes

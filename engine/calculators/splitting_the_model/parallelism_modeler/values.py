@@ -182,7 +182,7 @@ def tensor_alone(present: Presenter) -> Value:
 
 
 def memory_values(present: Presenter, result: Result) -> dict[str, Value]:
-    """Return the activations of the first stage, and the memory of the fullest GPU."""
+    """Return the activations of the first stage, and the memory of the GPU that holds most."""
     layers, batches = (
         pluralize(result.first_layers, "layer"),
         pluralize(result.first_held, "micro-batch"),

@@ -71,7 +71,10 @@ def pareto(result: Result) -> Lines:
     return Lines(
         title="Bubble against memory",
         x=Axis(
-            label="weights and activations of the fullest stage", quantity=BYTES, low=0.0, high=high
+            label="weights and activations of the stage that holds most",
+            quantity=BYTES,
+            low=0.0,
+            high=high,
         ),
         y=Axis(
             label="bubble, share of the step", quantity=SHARE, low=0.0, high=max(top * 1.15, 0.05)

@@ -352,7 +352,7 @@ class Result:
         COUNT,
         Output(
             "Most micro-batches held",
-            note="on the fullest stage",
+            note="on the stage that holds most",
             color="activations",
             basis="simulated",
         ),
@@ -367,7 +367,7 @@ class Result:
             assumes=(
                 "Held from the start of the forward pass to the end of the backward pass, both "
                 "halves of it.",
-                "The fullest stage.",
+                "The stage that holds most.",
             ),
             sources=("korthikanti2022",),
         ),

@@ -89,7 +89,7 @@ def regime(present: Presenter, result: Result) -> Badge:
 
 
 def fits(result: Result) -> Badge:
-    """Return whether the fullest GPU holds its part, and the changes made to the plan."""
+    """Return whether the GPU that holds most holds its part, and the changes made to the plan."""
     if result.changes:
         return Badge(text="Changed", sentence=result.changes[0], color="muted")
     return fit_badge(result.plan.fit)

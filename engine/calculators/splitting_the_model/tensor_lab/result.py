@@ -242,7 +242,7 @@ class Result:
     memory: Annotated[
         Bytes,
         Output(
-            "Fullest GPU",
+            "GPU that holds most",
             "",
             "{usable} can be used",
             "optimizer",

@@ -165,7 +165,7 @@ def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if not result.fit.runs:
         return Badge(
             text="Does not fit",
-            sentence="The fullest GPU cannot hold this job. There is nothing to save.",
+            sentence="A GPU cannot hold its part of this job. There is nothing to save.",
             color="bad",
         )
     if inputs.optimizer == "no":

@@ -278,7 +278,7 @@ class Result:
         Output(
             "Plans that do not fit by the model",
             note="of {rows} that ran",
-            assumes=("Predicted memory of the fullest GPU; each of these plans ran.",),
+            assumes=("Predicted memory of the GPU that holds most; each of these plans ran.",),
         ),
     ]
     seen: Annotated[

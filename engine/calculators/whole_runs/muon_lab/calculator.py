@@ -81,8 +81,8 @@ def _regime(present: Presenter, result: Result) -> Badge:
         return Badge(
             text="Does not fit",
             sentence=present.say(
-                "The fullest GPU would hold {held} of {capacity}. Recompute, share the model, or "
-                "shard the states."
+                "One GPU would hold {held} of {capacity}. Recompute, share the model, or shard the "
+                "states."
             ),
             color="bad",
         )

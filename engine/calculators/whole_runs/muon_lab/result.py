@@ -295,7 +295,7 @@ class Result:
             "",
             "{capacity} can be used",
             "memory",
-            ("The fullest GPU, with activations, in mixed precision as Megatron-LM keeps it.",),
+            ("The GPU that holds most, with activations, in Megatron-LM's mixed precision.",),
         ),
     ]
     capacity: Bytes

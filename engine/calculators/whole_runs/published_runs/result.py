@@ -49,7 +49,7 @@ _CURVES = (
 )
 _OUTSIDE_PLANS = (
     "Predicted step over the measured one, minus one, from shares of the peak.",
-    "Micro-batch, recomputation and pieces per stage are assumed; the article names none.",
+    "Micro-batch, recomputation and virtual stages are assumed; the article names none.",
 )
 _Curve = tuple[str, str, int, int, float, float, str]
 
@@ -277,7 +277,7 @@ _PLANS = (
     "All plans that divide and need no more memory than a GPU has, or than the published plan.",
 )
 _BEYOND = (
-    "Predicted memory of the fullest GPU, of every published plan; each of them ran.",
+    "Predicted memory of the GPU that holds most, of every published plan; each of them ran.",
     "Rows of engine/catalog/beyond_table.tsv; a test compares them with the model.",
 )
 _LEFT_OUT = (

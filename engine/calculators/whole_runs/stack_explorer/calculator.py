@@ -473,7 +473,7 @@ def event_panel(inputs: Inputs, events: tuple[Event, ...], step: Seconds) -> Tab
         ("Takes", time_text(event)),
         ("What sets it", event.sets),
         ("Against a step", _step_comparison(event, step)),
-        ("Next on the ruler", say(f"{after.name}, {{t}}", t=time_of(after))),
+        ("Next on the axis", say(f"{after.name}, {{t}}", t=time_of(after))),
         ("The number", event.basis),
         ("Sources", Citation(event.sources) if event.sources else "none: assumed or computed"),
         ("Tab", event.tab),

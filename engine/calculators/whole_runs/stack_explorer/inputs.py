@@ -194,7 +194,7 @@ class Inputs:
     event: Annotated[
         str,
         Choice(
-            label="Event", options=EVENT_NAMES, help="Arrow keys go along the ruler.", advanced=True
+            label="Event", options=EVENT_NAMES, help="Arrow keys go along the axis.", advanced=True
         ),
     ] = "step"
     ruler_from: Annotated[
@@ -392,7 +392,7 @@ class Job:
 
     @property
     def runs(self) -> bool:
-        """Whether its fullest GPU holds the job; otherwise it has no rate and no price."""
+        """Whether its GPU that holds most holds the job; otherwise it has no rate and no price."""
         return self.estimate.fit.runs
 
     @property
@@ -408,7 +408,7 @@ class Job:
 
 
 def job(inputs: Inputs) -> Job:
-    """Return the job; moving along the ruler does not compute it again."""
+    """Return the job; moving along the axis does not compute it again."""
     return _job(shared_inputs(inputs))
 
 

@@ -144,7 +144,7 @@ _EVENT_FACTS: Mapping[str, Kind] = {
         "step",
         "Frontier",
         "A stage waits for the first and for the last micro-batch.",
-        "Stages, pieces per stage, and micro-batches per step.",
+        "Stages, virtual stages of each, and micro-batches per step.",
         "The cost model, fitted to published runs.",
         ("narayanan2021",),
     ),
@@ -152,7 +152,7 @@ _EVENT_FACTS: Mapping[str, Kind] = {
         "step",
         "Frontier",
         "Forward, backward, reduction and update: the weights have changed once.",
-        "Everything above on this ruler.",
+        "Everything above on this axis.",
         "The cost model, fitted to published runs.",
         (),
     ),
@@ -309,7 +309,7 @@ def scene(inputs: Inputs, events: tuple[Event, ...], decades: Ratio) -> Scene:
         n=(round(decades, 1), COUNT),
     )
     return Scene(
-        title="Every time of the job on one ruler",
+        title="Every time of the job on one time axis",
         width=_WIDTH,
         height=_TOP + _LENGTH + _BOTTOM,
         frames=(Frame(caption=caption, shapes=tuple(shapes)),),
@@ -380,7 +380,7 @@ def _marks(key: str, event: Event | None, y: float, label: float, inputs: Inputs
     color = "accent" if chosen else _COLORS[event.layer]
     inside = inputs.ruler_from * 0.999 <= event.time <= inputs.ruler_to * 1.001
     name = f"{event.name}  {render_text(time_text(event))}" + (
-        "" if inside else ", beyond the ruler"
+        "" if inside else ", beyond the axis"
     )
     style = ("c-ink ruler-here" if chosen else "c-ink", "start", 14.5)
     return [

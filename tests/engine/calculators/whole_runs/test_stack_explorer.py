@@ -99,7 +99,7 @@ def test_names_that_do_not_touch_stay_where_they_belong():
 def test_an_event_beyond_the_ruler_says_so():
     inputs = replace(PLAIN, ruler_to=10 * HOUR)
     shapes = scene(inputs, events(found := solve(inputs)), found.ruler).frames[0].shapes
-    assert next(s.text for s in shapes if s.key == "nrun").endswith("beyond the ruler")
+    assert next(s.text for s in shapes if s.key == "nrun").endswith("beyond the axis")
 
 
 def test_every_layer_has_an_event():
