@@ -149,5 +149,11 @@ RECENT_ROWS: tuple[RecentRow, ...] = (
     RecentRow(key="ministral-3-3b", name="Ministral 3 3B", shape=(26, 3072, 32, 8, 9216, 131072), others=_TIED | {"head_size": 128}, layers={}, where="mistralai/Ministral-3-3B-Base-2512", total=3.4e9),
     RecentRow(key="ministral-3-8b", name="Ministral 3 8B", shape=(34, 4096, 32, 8, 14336, 131072), others={"head_size": 128}, layers={}, where="mistralai/Ministral-3-8B-Base-2512", total=8.5e9),
     RecentRow(key="ministral-3-14b", name="Ministral 3 14B", shape=(40, 5120, 32, 8, 16384, 131072), others={"head_size": 128}, layers={}, where="mistralai/Ministral-3-14B-Base-2512", total=13.5e9),
+    # Sizes of the classes of Transformers 5.24.0, which name these repositories; the name of the
+    # larger says 1T and A52B, and no finer total is published.
+    RecentRow(key="mistral-small-4-119b", name="Mistral Small 4 119B", shape=(36, 4096, 32, 32, 12288, 131072), others=_of(128, 4, 2048) | _latents(128, 1024) | {"key_value_latent_size": 256}, layers={},
+        where="mistralai/Mistral-Small-4-119B-2603", total=119e9),
+    RecentRow(key="mistral-large-4-1t", name="Mistral Large 4 1T-A52B", shape=(72, 6144, 64, 64, 24576, 204800), others=_of(128, 4, 6144, num_dense_layers=1) | _latents(128), layers=_indexed(32),
+        where="mistralai/Mistral-Large-4-1T-A52B", total=1.05e12, active=52e9),
 )
 # fmt: on
