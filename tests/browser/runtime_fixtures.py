@@ -11,7 +11,7 @@ from builder.project.python_packages import load_wheels
 from builder.runtime.bundle import Runtime, build_runtime
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = ("engine.js", "worker.js", "parts.js", "snapshot.js")
+SCRIPTS = ("engine.js", "worker.js", "runtime_loader.js", "snapshot.js")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
 POLICY = "script-src 'self'"
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Runtime</title>

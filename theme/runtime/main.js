@@ -13,7 +13,7 @@ const sleepNotice = /** @type {HTMLElement | null} */ (document.querySelector("[
 if (sleepNotice) sleepNotice.hidden = true; // not removed: that would make the browser style the whole page again
 
 enableControls();
-if (/[?&]\w+\.\w+=/.test(location.search)) import("./page/arriving.js").then(({ showLink }) => showLink());
+if (/[?&]\w+\.\w+=/.test(location.search)) import("./page/link_inputs.js").then(({ showLink }) => showLink());
 const loadLive = createLiveLoader();
 listenForGuesses();
 listenToPopovers();

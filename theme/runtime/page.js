@@ -64,7 +64,7 @@ export function createPage(names, address, settings) {
         if (state === "live") busyTimers.set(name, setTimeout(() => renderWorking(name), BUSY_NOTICE_DELAY));
         else if (state !== "failed") {
           renderLoading(name);
-          import("./page/arriving.js").then(({ dimResults }) => calculators.get(name)?.state.reply ?? dimResults(name));
+          import("./page/link_inputs.js").then(({ dimResults }) => calculators.get(name)?.state.reply ?? dimResults(name));
         }
       },
       onFailure(error) {

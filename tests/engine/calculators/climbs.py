@@ -9,6 +9,7 @@ tells a run in the words of other software.
 
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -34,7 +35,7 @@ def climbs(name: str, *, presets: bool = True) -> tuple[str, ...]:
     for values in ({}, *(calculator.presets.values() if presets else ())):
         inputs = make(calculator, values)
         result = calculator.solve(inputs)
-        sys.setprofile(lambda frame, event, _: found.update(_seen(frame, event)))
+        sys.setprofile(lambda frame, event, _: _note(frame, found) if event == "call" else None)
         try:
             for view in dict(calculator.views(inputs, result)).values():
                 made: Any = view() if callable(view) else view
@@ -45,17 +46,18 @@ def climbs(name: str, *, presets: bool = True) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _seen(frame: FrameType, event: str) -> dict[str, None]:
+def _note(frame: FrameType, calls: dict[str, None]) -> None:
     code = frame.f_code
-    if event != "call" or _room(frame) not in COMPUTE or "." in code.co_qualname:
-        return {}
-    above = list(_engine(frame.f_back))
-    if not above or _room(above[0]) not in TELL:
-        return {}
-    if any(one.f_code in PARTS for one in above):
-        return {}
-    file = above[0].f_code.co_filename.removeprefix(ENGINE)
-    return {f"{file}: {above[0].f_code.co_qualname} -> {code.co_name}": None}
+    if _room(code.co_filename) not in COMPUTE or "." in code.co_qualname:
+        return
+    callers = _engine(frame.f_back)
+    caller = next(callers, None)
+    if caller is None or _room(caller.f_code.co_filename) not in TELL:
+        return
+    if any(one.f_code in PARTS for one in (caller, *callers)):
+        return
+    file = caller.f_code.co_filename.removeprefix(ENGINE)
+    calls[f"{file}: {caller.f_code.co_qualname} -> {code.co_name}"] = None
 
 
 def _engine(frame: FrameType | None) -> Iterator[FrameType]:
@@ -66,8 +68,8 @@ def _engine(frame: FrameType | None) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _room(frame: FrameType) -> str:
-    file = frame.f_code.co_filename
+@cache
+def _room(file: str) -> str:
     if not file.startswith(ENGINE) or "/run/exporters/" in file:
         return ""
     return file.removeprefix(ENGINE).split("/")[0]

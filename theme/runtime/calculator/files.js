@@ -18,7 +18,7 @@ export function readChosenFiles(fileInput, find, event) {
 
 /** Reads the files that another page has handed to this one. @param {Find} find */
 export async function readHandedFiles(find) {
-  const { HANDED, takeFiles } = await import("../page/handover.js");
+  const { HANDED, takeFiles } = await import("../page/file_handover.js");
   const fileInput = /** @type {HTMLInputElement | undefined} */ (queryAll("[data-file]")[0]);
   if (location.hash !== HANDED || !fileInput) return;
   const files = await takeFiles(location.pathname.split("/").filter(Boolean).pop() ?? "");

@@ -85,7 +85,7 @@ export function prepareCharts() {
       await chart.makeLive(figure, item);
       await followed;
       if (item.view.kind === "timeline" && item.view.grips) {
-        chart.layOver(figure, (await import("./grips.js")).createGrips(figure));
+        chart.layOver(figure, (await import("./timeline_handles.js")).createTimelineHandles(figure));
       }
       followers.get(figure)?.redraw();
     });

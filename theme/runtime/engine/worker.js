@@ -8,7 +8,7 @@
 //      hang), then {ready: true, timings}, {failed: sentence} or {again: true} (a bad snapshot: start
 //      plain), then {id, reply} or {id, failure: words, told: whether they are for the reader}
 import { ReaderError, WASM_TYPE, fetchBytes, firstFailure, pyodideOptions, loadParts, extractArchive,
-  fetchUnpacked } from "./parts.js";
+  fetchUnpacked } from "./runtime_loader.js";
 import { deleteSnapshots, createSnapshotWriter, readSnapshot, readWasm, restoreMemory } from "./snapshot.js";
 
 const ROOT = "/wallclock";

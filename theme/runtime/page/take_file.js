@@ -5,7 +5,7 @@
 
 import { queryAll, fillPlaceholders } from "./dom.js";
 import { SNAPSHOT, toolFor } from "./file_signs.js";
-import { HANDED, keepFiles } from "./handover.js";
+import { HANDED, keepFiles } from "./file_handover.js";
 
 const SIGNS_LENGTH = 200_000; // bytes in which a sign has to stand
 

@@ -220,10 +220,10 @@ def takers():
 
 
 def numbers(name, **values):
-    """The numbers of the page, without its figures."""
+    """The numbers that a page has at once, or all of them, without its figures."""
     calculator = load(name)
     views = calculator.lazy(make(calculator, values))
-    shown = views.compute(views.in_words).values()
+    shown = views.compute(views.numbers or views.in_words).values()
     return [view.value for view in shown if isinstance(view, Value)]
 
 

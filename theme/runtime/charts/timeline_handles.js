@@ -5,7 +5,7 @@ import { axisFraction, isInside } from "./frame.js";
 import { laneLayout } from "./timeline.js";
 
 /** @param {HTMLElement} figure */
-export function createGrips(figure) {
+export function createTimelineHandles(figure) {
   const plot = /** @type {HTMLElement} */ (figure.querySelector("[data-plot]"));
   const layer = document.createElement("div");
   layer.className = "grips";
