@@ -90,7 +90,7 @@ def _no_command(name: str | None, verbs: Commands) -> str:
 
 
 def program() -> str:
-    """Return how the command is called: by its name where the package is installed."""
+    """Return the command: `wallclock` where the package is installed, else that of the module."""
     package = active_project.package()
     return package if package == "wallclock" else f"python -m {package}"
 

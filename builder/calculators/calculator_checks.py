@@ -64,7 +64,7 @@ def input_problems(
 
 
 def value_problem(field: Field, value: object) -> str:
-    """Return why an input does not accept this value, "" if it does."""
+    """Return the reason for which an input refuses a value, "" if it accepts it."""
     kind = type(value).__name__
     if isinstance(field, Number):
         if isinstance(value, bool) or not isinstance(value, int | float):

@@ -119,7 +119,7 @@ def _sorted_values(filter_data: bytes) -> bytes:
 
 
 def _item_end(data: bytes, start: int) -> int:
-    """Return where the CBOR item at `start` ends."""
+    """Return the end of the CBOR item at `start`."""
     kind, count, end = _head(data, start)
     if kind == _TEXT:
         return end + count

@@ -74,7 +74,7 @@ def search_documents(
 
 
 def asked_words(articles: Iterable[Article], library: Library) -> dict[str, Any]:
-    """Return what readers type for a term -> the pages that answer it, tools before guides.
+    """Return the words that readers type for a term -> the pages that answer, tools before guides.
 
     `pages` holds the title, the URL and the kind of each; `words` maps names of terms, in lower
     case, to numbers of pages.

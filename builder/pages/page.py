@@ -324,7 +324,7 @@ _SPECIAL = re.compile(r"[&%$#_{}]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """How a page is cited: `text` has no address, a script or a reader adds it."""
+    """A citation of a page: `text` has no address, a script or a reader adds it."""
 
     text: str
     bibtex: str

@@ -29,7 +29,7 @@ _NO_REBASE = ("https:", "http:", "mailto:", "data:", "/", "⟦")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageSettings:
-    """What the passes need besides the page.
+    """Settings of the passes over a page.
 
     Attributes:
         sheets: conditional style sheets.

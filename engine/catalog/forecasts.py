@@ -46,7 +46,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """What came out.
+    """The measured outcome of a forecast.
 
     Attributes:
         name: of the forecast.

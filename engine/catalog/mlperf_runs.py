@@ -65,7 +65,7 @@ class MlperfRun:
 
     @property
     def log_address(self) -> str:
-        """Where a reader finds the first log, at the commit that was read."""
+        """Return the URL of the first log, at the commit that was read."""
         return f"https://github.com/{self.repository}/blob/{self.commit}/{self.log}"
 
     @property

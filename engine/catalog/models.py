@@ -172,7 +172,7 @@ def commonest_kind(model: Model) -> Model:
 
 
 def num_sparse_in(model: Model, layers: range) -> Count:
-    """Return how many of the layers have experts."""
+    """Return the number of layers with experts."""
     if not model.num_experts:
         return 0
     if model.mix:

@@ -124,6 +124,6 @@ def device_row(name: str) -> NcclDevice | None:
 
 
 def published_bandwidth(name: str, ranks: Count, operation: str) -> PublishedBandwidth | None:
-    """Return what was published of as many of these GPUs; None if nothing was."""
+    """Return the published bandwidth of as many of these GPUs; None if there is none."""
     rows = (row for row in PUBLISHED if row.pattern.search(name))
     return next((row for row in rows if (row.ranks, row.operation) == (ranks, operation)), None)

@@ -16,7 +16,7 @@ GPUS_PER_NODE: Count = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """What a recipe sets.
+    """The settings of a recipe.
 
     Attributes:
         model: of the catalog.

@@ -68,7 +68,7 @@ class Recipe:
         return min(self.machines, key=lambda machine: _distance(machine, gpu, count))
 
     def distance(self, gpu: str, count: Count) -> tuple[bool, float]:
-        """Return how far that machine is from so many GPUs of a kind; the least is nearest."""
+        """Return the distance of that machine from so many GPUs of a kind; the least is nearest."""
         return _distance(self.nearest(gpu, count), gpu, count)
 
 

@@ -199,7 +199,7 @@ class Number:
         return f"{typeset(self.show(self.low))} to {typeset(self.show(self.high))}"
 
     def position(self, value: Scalar) -> float:
-        """Return where the value lies between low (0) and high (1) on the input's scale."""
+        """Return the position of a value on the input's scale, from 0 (low) to 1 (high)."""
         low, high, at = (self._warp(float(x)) for x in (self.low, self.high, value))
         return (at - low) / (high - low)
 

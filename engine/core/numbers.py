@@ -67,7 +67,7 @@ _MAX_DIGITS = 15
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """How the reader wants numbers: sizes in GiB (`binary`), links summed over `both_ways`."""
+    """The reader's units of numbers: sizes in GiB (`binary`), links summed over `both_ways`."""
 
     binary: bool = False
     both_ways: bool = False

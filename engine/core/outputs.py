@@ -25,7 +25,7 @@ Views = Mapping[str, View | Callable[[], View | Slices[View]]]
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """How a field of a result is presented: `share: Annotated[Share, Output("Idle")]`.
+    """The presentation of a result's field: `share: Annotated[Share, Output("Idle")]`.
 
     Attributes:
         label: what the reader sees beside it.

@@ -202,7 +202,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """Where a number comes from.
+    """The origin of a number: formula, assumptions and sources.
 
     Attributes:
         basis: "modelled", "measured", "datasheet", "definition" or "simulated".

@@ -28,7 +28,7 @@ def change_text(before: float, after: float) -> str:
 
 
 def relative_size(before: float, after: float) -> float:
-    """Return how large a change is, for sorting: the logarithm of its factor, 0 if nothing changed.
+    """Return the size of a change for sorting: the logarithm of its factor, 0 if nothing changed.
 
     A change from or to zero, or of the sign, is larger than any other.
     """

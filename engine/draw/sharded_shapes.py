@@ -39,12 +39,12 @@ class Sheet:
 
     @property
     def left(self) -> float:
-        """Where the columns begin."""
+        """The left edge of the columns."""
         return 8.2 * self.font
 
     @property
     def top(self) -> float:
-        """Where the first rank begins."""
+        """The top edge of the first rank."""
         return 92.0
 
     @property

@@ -17,7 +17,7 @@ TITLES: dict[Verdict, str] = {
 
 
 def tight_text(fit: MemoryFit) -> Text:
-    """Return what a tight fit means, with the published runs in that state."""
+    """Return the meaning of a tight fit, with the published runs in that state."""
     state = "it leaves only {left} of the GPU free"
     if fit.give_back:
         state = "it runs only if PyTorch's allocator gives {left} back, for which it stops the GPU"

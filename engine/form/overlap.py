@@ -136,7 +136,7 @@ def step_bars(outcomes: Mapping[str, ScheduleOutcome]) -> Bars:
 
 
 def residue_bars(outcomes: Mapping[str, ScheduleOutcome]) -> Bars:
-    """Return what every schedule waits for."""
+    """Return the bars of the time that every schedule waits for."""
     high = max(outcome.residue for outcome in outcomes.values())
     return Bars(
         title="What no schedule hides",

@@ -116,7 +116,7 @@ def own_gpu_section(inputs: OwnGpuInputs) -> dict[str, object]:
 
 
 def own_gpu_changes(inputs: OwnGpuInputs) -> tuple[Text, ...]:
-    """Return what of the accelerator could not be, in sentences."""
+    """Return the changed figures of the reader's accelerator, in sentences."""
     section = own_gpu_section(inputs)
     peak, bandwidth = section["peak"], section["memory_bandwidth"]
     if not isinstance(peak, dict) or not isinstance(bandwidth, float):

@@ -61,7 +61,7 @@ class StepParts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeBasis:
-    """What the range of a step time rests on: a class of jobs, and its number of measured runs."""
+    """The evidence of a step's range: a class of jobs, and its number of measured runs."""
 
     name: str
     runs: Count

@@ -75,7 +75,7 @@ def read_layers(section: object, problems: list[str]) -> LayerSizes | None:
 
 
 def indivisible_layers(model: Model, plan: Plan, training: Training) -> list[str]:
-    """Return what a plan cannot split, or training cannot do, with such layers; a line each."""
+    """Return the problems of such layers under a plan or a training; a line each."""
     if not model.mix:
         return []
     problems, sizes = [], model.mix.sizes

@@ -42,7 +42,7 @@ def _is_priced(model: Model, plan: Plan) -> bool:
 
 
 def training_problems(model: Model, training: Training) -> list[str]:
-    """Return what of a job's training is priced for none of its plans, in sentences."""
+    """Return the settings of a training that no plan prices, in sentences."""
     problems = indivisible_layers(model, Plan(world_size=1), training)
     if training.nf4_weights and not training.lora_rank:
         problems.append("training.nf4_weights: true; allowed: false where lora_rank is 0")

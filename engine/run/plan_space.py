@@ -298,7 +298,7 @@ def published_plans(job: PlanningJob) -> Iterator[tuple[Recipe, Plan, Training]]
 
 
 def model_shape(model: Model) -> tuple[object, ...]:
-    """Return what models have in common that one plan can train: layers, widths, experts."""
+    """Return the layers, widths and experts that the models of one plan have in common."""
     return (
         *(model.num_layers, model.hidden_size, model.ffn_hidden_size, model.mix),
         *(model.num_attention_heads, model.num_key_value_heads),

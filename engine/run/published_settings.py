@@ -22,7 +22,7 @@ def uses_cuda_graphs(row: Row) -> bool:
 
 
 def expert_exchange(row: Row) -> Exchange:
-    """Return how tokens reach experts on other nodes, where the recipes of a source say.
+    """Return the exchange of tokens with experts on other nodes, where a source's recipes say.
 
     Qwen3 30B on H100 takes HybridEP from 26.02.01 on (perf_recipes/qwen/h100); others keep the
     plain all-to-all, and DeepSeek-V3 follows from its routing.

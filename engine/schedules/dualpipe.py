@@ -12,7 +12,7 @@ CHUNKS = range(2, 3)
 
 
 def obstacle(pipeline_parallel: Count, num_microbatches: Count) -> str:
-    """Return why it cannot run."""
+    """Return the reason for which the schedule cannot run, or ""."""
     if pipeline_parallel % 2:
         return "needs an even number of stages"
     if num_microbatches % 2:

@@ -12,7 +12,7 @@ CHUNKS = range(2, 3)
 
 
 def obstacle(pipeline_parallel: Count, num_microbatches: Count) -> str:
-    """Return why it cannot run."""
+    """Return the reason for which the schedule cannot run, or ""."""
     if num_microbatches < 2 * pipeline_parallel:
         return "needs two micro-batches per stage or more"
     return ""

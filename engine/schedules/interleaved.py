@@ -11,7 +11,7 @@ CHUNKS = range(2, 9)
 
 
 def group(pipeline_parallel: Count, num_microbatches: Count) -> Count:
-    """Return how many micro-batches pass a chunk in a row; the last group may have fewer.
+    """Return the number of micro-batches that pass a chunk in a row; the last group may have fewer.
 
     PyTorch takes max(1, m // p) rounds of equal size (2.13, `ScheduleInterleaved1F1B`). Where they
     do not divide, it is the smallest `microbatch_group_size_per_vp_stage` of Megatron-LM (Core

@@ -36,7 +36,7 @@ def part_places(model: Model, rank: int, ranks: Count) -> list[int]:
 
 
 def own_slice(model: Model, part: str, ranks: Count) -> slice:
-    """Return where a part's share lies among the places that a rank owns part by part."""
+    """Return the slice of a part's share among the numbers that a rank owns part by part."""
     start = 0
     for name in part_names(model):
         each = -(-len(part_range(model, name)) // ranks)

@@ -19,7 +19,7 @@ from engine.tiny.matrix import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
-    """Where rows go: `weights[i]` maps each chosen expert of row i to its share of the result."""
+    """The routing of rows: `weights[i]` maps each expert of row i to its share of the result."""
 
     weights: list[dict[int, float]]
 

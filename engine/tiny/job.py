@@ -35,7 +35,7 @@ class TinyJob:
 
 
 def num_targets(job: TinyJob) -> Count:
-    """Return how many tokens are predicted in one step, on all ranks together."""
+    """Return the number of tokens predicted in one step, on all ranks together."""
     return sum(len(sequence) - 1 for sequence in job.batch)
 
 

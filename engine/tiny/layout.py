@@ -33,7 +33,7 @@ class Tensor:
 
     @property
     def size(self) -> Count:
-        """How many numbers it has."""
+        """The number of its parameters."""
         return self.rows * self.columns
 
 
@@ -88,7 +88,7 @@ def _feed_forward(hidden: Count, width: Count) -> dict[str, tuple[Count, Count]]
 
 
 def num_parameters(model: Model) -> Count:
-    """Return how many parameters there are."""
+    """Return the number of parameters."""
     return tensors(model)[-1].start + tensors(model)[-1].size
 
 

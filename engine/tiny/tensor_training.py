@@ -80,7 +80,7 @@ CUTS: dict[str, Cut] = {
 
 
 def tensor_cut(name: str) -> Cut:
-    """Return how a tensor is cut, by its name."""
+    """Return the cut of a tensor, by its name: rows, columns or whole."""
     return CUTS.get(name, "whole")
 
 

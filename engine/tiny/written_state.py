@@ -37,7 +37,7 @@ class Written:
 
 
 def read(state: State, key: State) -> float:
-    """Return what a state answers for a key: S k."""
+    """Return the value that a state holds for a key: S k."""
     return state[0] * key[0] + state[1] * key[1]
 
 

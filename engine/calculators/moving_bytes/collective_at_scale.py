@@ -314,7 +314,7 @@ def _missing_algorithms(result: Result) -> str:
 
 
 def links(present: Presenter, result: Result) -> Bars:
-    """Return how busy the busiest link of every kind is."""
+    """Return the bars of the busiest link of every kind, with its utilization."""
     return Bars(
         title=f"Busiest link of each kind: {NAMES[result.shown]}",
         axis=Axis(label="share of the time it is full", quantity=SHARE, low=0.0, high=1.0),

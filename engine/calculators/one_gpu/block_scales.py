@@ -140,7 +140,7 @@ _LOW, _HIGH = -40, 24  # powers of two of the histogram
 
 
 def _histogram(result: Result) -> Lines:
-    """Return how many values lie at each power of two, over the ranges of the formats."""
+    """Return the number of values at each power of two, over the ranges of the formats."""
     counts = dict.fromkeys(range(_LOW, _HIGH + 1), 0)
     for value in result.values:
         if value:

@@ -92,7 +92,7 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return places, drops and padding."""
+    """Return the places of experts, the dropped tokens and the padding."""
     each = min(inputs.experts_per_token, inputs.num_experts)
     dropped, empty = zip(
         *(_dropped_and_empty(inputs, each, factor) for factor in _FACTORS), strict=True

@@ -267,7 +267,7 @@ _AXES = {
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the answer, the sizes and the groups."""
+    """Return the verdict on the mesh, the sizes of its groups and the groups."""
     present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "answer": _mesh_badge(present, inputs, result),

@@ -357,7 +357,7 @@ def rates(inputs: Inputs, result: Result) -> Lines:
 
 
 def prompts(inputs: Inputs, result: Result) -> Lines:
-    """Return how much longer gathered weights take, over the batch."""
+    """Return the chart of the time of gathered weights over tensor parallelism, by batch."""
     batches = result.by_batch()
     ratio = tuple(batch.zero_prompt / batch.tensor_prompt for batch in batches)
     token = tuple(batch.faster for batch in batches)

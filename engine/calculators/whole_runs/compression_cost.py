@@ -193,7 +193,7 @@ _TIE = 0.9
 
 
 def verdict(present: Presenter, result: Result) -> Badge:
-    """Return which way is the fastest, if the job fits."""
+    """Return the badge of the fastest way to send gradients, if the job fits."""
     if result.room < 0:
         return Badge(
             text="Does not fit",

@@ -173,7 +173,7 @@ def after_the_loss(run: Run) -> tuple[Run, tuple[str, ...]]:
 
 
 def behind(repair: Seconds, restart: Seconds, slowdown: Share) -> tuple[Seconds, Seconds, Seconds]:
-    """Return how far a run is behind when the node is back: waiting, going on, with a spare node.
+    """Return the delay of a run when the node is back: waiting, going on, with a spare node.
 
     Waiting: T + R. Going on: R, then T - R at a speed of 1 - x, and R again with the node.
     """
@@ -182,7 +182,7 @@ def behind(repair: Seconds, restart: Seconds, slowdown: Share) -> tuple[Seconds,
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return what each choice costs."""
+    """Return the cost of each choice."""
     run, changes = short_job.job_run_and_changes(inputs)
     plan = run.plan
     fewer, notes = after_the_loss(run)

@@ -154,7 +154,7 @@ class Attending:
         return cached_elements(model) // min(tensor, model.num_key_value_heads)
 
     def cached(self, model: Model, sequence_length: Tokens) -> Bytes:
-        """Return what it keeps of a sequence to go on writing it, in 16 bits.
+        """Return the bytes of a sequence's keys and values that generation keeps, in 16 bits.
 
         Keys and values of the tokens that are seen, or their latents; the indexer's keys beside.
         """

@@ -28,7 +28,7 @@ def linear_letter(model: Model) -> str:
 
 
 def mixer_counts(model: Model) -> Mapping[str, Count]:
-    """Return how many layers have full, windowed, chosen and linear attention."""
+    """Return the number of layers with full, windowed, chosen and linear attention."""
     kinds = {"*": "full", "W": "windowed", "S": "chosen"} | dict.fromkeys(LINEAR, "linear")
     counts = dict.fromkeys(("full", "windowed", "chosen", "linear"), 0)
     for letter in layer_letters(model):

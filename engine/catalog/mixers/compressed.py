@@ -139,7 +139,7 @@ class Compressed:
         return normed + streams + shared + heads / tensor
 
     def cached(self, model: Model, sequence_length: Tokens) -> Bytes:
-        """Return what it keeps of a sequence to go on writing it, in 16 bits.
+        """Return the bytes of a sequence's compressed keys that generation keeps, in 16 bits.
 
         Keys of the window, which are its values, compressed keys, and the indexer's.
         """
@@ -170,5 +170,5 @@ class Compressed:
         return forward + swept, backward + 2 * swept
 
     def exchanged(self, model: Model) -> tuple[Count, Count]:
-        """Return what context parallelism would exchange, which is refused before."""
+        """Return the numbers that context parallelism would exchange; such plans are refused."""
         return head_size(model), 0

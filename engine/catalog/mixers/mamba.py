@@ -101,7 +101,7 @@ class Mamba:
         return normed + (wrote + result) / tensor
 
     def cached(self, model: Model, sequence_length: Tokens) -> Bytes:
-        """Return what it keeps of a sequence of any length.
+        """Return the bytes of the state that generation keeps of a sequence of any length.
 
         Its state, in fp32, and the last tokens that the convolution joins, in 16 bits.
         """

@@ -27,7 +27,7 @@ LETTERS = "*WSsGKMCH-E"
 
 @record
 class LayerSizes:
-    """What tells the layers of a model apart, in the words of a run file's `model.layers`.
+    """The sizes that tell the layers of a model apart, as in a run file's `model.layers`.
 
     Attributes:
         order: a letter for each layer; a shorter text is repeated.
@@ -137,7 +137,7 @@ def letters_of(sizes: LayerSizes, num_layers: Count) -> str:
 
 
 def size_problems(model: Model, sizes: LayerSizes) -> list[str]:
-    """Return what is wrong with the letters and sizes, a line each."""
+    """Return the problems of letters and sizes, a line each."""
     unknown = [letter for letter in sizes.order + sizes.prediction if letter not in LETTERS]
     if unknown:
         return [f"layers.order: {unknown[0]!r}; allowed: letters of {LETTERS}"]

@@ -54,7 +54,7 @@ def _csv_quote(text: str) -> str:
 
 
 def report_markdown(imported: ImportedRun, estimated: RunEstimate | None) -> str:
-    """Return the answer and every key as Markdown."""
+    """Return the estimate and the meaning of every key as Markdown."""
     lines = [f"# {', '.join(imported.dialects)}", ""]
     if estimated is not None:
         lines += [f"- {line}" for line in _estimate_lines(estimated)]

@@ -256,7 +256,7 @@ def verdict_badge(imported: ImportedRun, estimated: RunEstimate | None) -> Badge
 
 
 def left_out(imported: ImportedRun) -> str:
-    """Return what the answer leaves out, in one sentence."""
+    """Return the sentence on settings that were left out or assumed."""
     if not imported.warnings:
         return "Nothing that was read is left out."
     warnings = imported.warnings[:_MAX_SENTENCES]

@@ -65,7 +65,7 @@ def _own_constants_text(evidence: Evidence) -> tuple[Text, ...]:
 
 
 def no_range_assumptions(evidence: Evidence) -> tuple[Text, ...]:
-    """Return why a simulated step has no range, and nearby measured runs."""
+    """Return the reasons for which a simulated step has no range, and nearby measured runs."""
     return _NO_RANGE, *_counted(evidence), *_nearby_runs_text(evidence)
 
 

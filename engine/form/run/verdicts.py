@@ -27,7 +27,7 @@ def possible_badge(run: Run, doubts: RunWarnings, changes: tuple[Text, ...]) -> 
 
 
 def uneven_layers_text(run: Run, doubts: RunWarnings) -> str:
-    """Return how layers that do not divide are spread, or ""."""
+    """Return the sentence on layers that the stages do not divide, or ""."""
     layers, sizes = run.model.num_layers, doubts.pieces
     if not sizes:
         return ""

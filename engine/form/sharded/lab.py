@@ -61,7 +61,7 @@ LabGradients = Annotated[
 
 
 def gradient_setting(framework: Framework, gradient: GradientPrecision) -> GradientPrecision:
-    """Return what a run has to say for this type on the wire: nothing if it is the default."""
+    """Return the run's setting for this type of gradients: "" where it is the default."""
     usual = GRADIENT_BYTES[gradient] == SOFTWARE[framework].gradient
     return "" if usual else gradient
 

@@ -50,7 +50,7 @@ class Unread:
     reason: str = "no format that is known here"
 
     def sentence(self) -> str:
-        """Return what is not read, and which signs were seen."""
+        """Return the sentence on unread lines, with the signs that were seen."""
         line_range = (
             f"lines {self.first}-{self.last}" if self.last > self.first else f"line {self.last}"
         )

@@ -89,7 +89,7 @@ _TOWER_KEYS = ("mm_", "vision_feature", "projector_hidden", "vision_soft")
 
 
 def no_effect(key: str, value: object) -> str:
-    """Return why a key changes neither time nor memory, or an empty text where that is unknown."""
+    """Return the reason for which a key changes neither time nor memory, "" if unknown."""
     name = key.rpartition(".")[2]
     if name in NO_EFFECT:
         return NO_EFFECT[name]

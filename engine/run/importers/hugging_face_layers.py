@@ -103,7 +103,7 @@ def _checked(layers: LayerKinds, num_layers: int) -> LayerKinds:
 
 
 def linear_kind(config: Config, family: str) -> str:
-    """Return what a family means by linear attention."""
+    """Return the kind of linear attention of a family."""
     if "nemotron_h" in family or {"mamba_num_heads", "mamba_n_heads"} & set(config):
         return MAMBA
     if family.startswith(("kimi", "kda")):

@@ -43,7 +43,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportEntry:
-    """How one setting was interpreted.
+    """The interpretation of one setting.
 
     Attributes:
         key: as the text writes it; of an assumption that of the run file.

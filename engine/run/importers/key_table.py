@@ -25,7 +25,7 @@ _ABSENT = ("none", "null", "", "{}", "[]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyTable:
-    """What is known of a software's keys; a key that stands in none of the fields is not known.
+    """The known keys of a software; a key in none of the fields is not known.
 
     Attributes:
         counts: key -> path of a run file whose whole number it is.
@@ -75,7 +75,7 @@ def read_key(setting: Setting, table: KeyTable, draft: RunDraft) -> None:
 
 
 def reason_without_effect(name: str, table: KeyTable) -> str:
-    """Return why a key has no effect, or nothing; a key that ends in `*` names all that begin so.
+    """Return the reason for which a key has no effect, or ""; `*` at the end of a key is any name.
 
     The part of a nested key in front of its first point counts as well: `datasets.path`.
     """

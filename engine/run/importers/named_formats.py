@@ -54,7 +54,7 @@ _PATTERNS = tuple(
 
 
 def name_format(text: str) -> str:
-    """Return which format a text is in that is not read, and why; empty if none is seen."""
+    """Return the name of an unsupported format, with the reason; "" if none is seen."""
     for name, why, patterns in _PATTERNS:
         of_format = len({match[0] for match in patterns[0].finditer(text)})
         others = len({match[0] for pattern in patterns[1:] for match in pattern.finditer(text)})

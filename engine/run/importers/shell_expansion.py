@@ -206,7 +206,7 @@ class Environment:
         return pieces
 
     def expanded(self, bit: Bit, depth: int = 0) -> list[Field]:
-        """Return what a piece of a word stands for; only words of an array begin one."""
+        """Return the fields of a piece of a word; only words of an array begin one."""
         if bit.kind == "text":
             return [Field(bit.text, bit.line, False)] if bit.text else []
         if bit.kind == "sum":
@@ -223,7 +223,7 @@ class Environment:
         )
 
     def output(self, command: str, line: int) -> str:
-        """Return what `echo` prints, its words joined by IFS; of other commands it is unknown."""
+        """Return the text that `echo` prints, its words joined by IFS, unknown of others."""
         match = re.fullmatch(
             r"\s*(?:IFS=(?P<quote>['\"]?)(?P<mark>[^'\";]?)[^'\";]*(?P=quote)\s*;)?\s*echo\s+(?P<rest>[^|;&<>]+)",
             command[:500],
@@ -238,7 +238,7 @@ class Environment:
         return " ".join(word.text for word in self.words(shell_tokens(match["rest"], line)))
 
     def variable(self, match: re.Match[str], bit: Bit, depth: int) -> list[Field]:
-        """Return what a variable stands for: its value, a default, a part of it."""
+        """Return the fields of a variable: its value, a default, a part of it."""
         name, operator, operand = match["name"], match["operator"] or "", match["rest"]
         self.used.add(name)
         value = self.values.get(name)
@@ -277,7 +277,7 @@ class Environment:
         return str(sum(piece.begins for piece in value) if "[" in variable else len(text_of(value)))
 
     def default(self, text: str, line: int, depth: int) -> list[Field]:
-        """Return what the default in `${NAME:-...}` stands for."""
+        """Return the fields of the default in `${NAME:-...}`."""
         if depth >= _DEEPEST:
             return [Field(text, line, False)]
         tokens = shell_tokens(f'"{text}"' if "'" not in text and '"' not in text else text, line)

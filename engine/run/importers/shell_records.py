@@ -15,7 +15,7 @@ class Command:
 
 @dataclass(slots=True)
 class Script:
-    """What a script does.
+    """The commands and variables of a script.
 
     Attributes:
         commands: in their order.

@@ -30,7 +30,7 @@ def decide_sum(text: str) -> bool | None:
 
 
 def decide_test(words: Sequence[str]) -> bool | None:
-    """Return what a test says, None if a word of it is not known."""
+    """Return the truth of a test, None if a word of it is not known."""
     words = [word for word in words if word not in ("(", ")")]
     for joins in (("||", "-o"), ("&&", "-a")):
         for at, word in enumerate(words):

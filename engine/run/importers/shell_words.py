@@ -216,7 +216,7 @@ class _Lexer:
 def expansion_at(
     text: str, start: int
 ) -> tuple[Literal["variable", "sum", "command"], str, int] | None:
-    """Return what expands at a dollar or a backquote: kind, inside, length; None if nothing."""
+    """Return the expansion at a dollar or a backquote: kind, inside, length; None if nothing."""
     if text.startswith("$((", start) and (inside := _sum(text, start, 3)):
         return "sum", inside, len(inside) + 5
     if text.startswith("${", start) and (inside := _inside(text, start + 1, "{", "}")):
@@ -236,7 +236,7 @@ def _end_of_line(text: str, offset: int) -> int:
 
 
 def _closing(text: str, offset: int, mark: str) -> int | None:
-    """Return where a quote ends, or None."""
+    """Return the offset of a closing quote, or None."""
     while (end := text.find(mark, offset)) >= 0:
         before = text[max(0, end - 20) : end]
         slashes = len(before) - len(before.rstrip("\\"))
@@ -247,7 +247,7 @@ def _closing(text: str, offset: int, mark: str) -> int | None:
 
 
 def _inside(text: str, offset: int, left: str, right: str) -> str:
-    """Return what stands between a bracket at `offset` and its other one, or an empty text."""
+    """Return the text between a bracket at `offset` and its other one, or an empty text."""
     depth = 0
     for at in range(offset, min(len(text), offset + 5000)):
         depth += (text[at] == left) - (text[at] == right)

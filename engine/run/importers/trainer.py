@@ -34,7 +34,7 @@ MICRO, STEPS = "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainerDefaults:
-    """What a software above the Trainer takes where its settings are silent.
+    """The defaults of a software above the Trainer.
 
     Attributes:
         software: name and version.
@@ -453,7 +453,7 @@ def _steps(draft: RunDraft, defaults: TrainerDefaults, ranks: int) -> int:
 
 
 def fitting_ranks(ranks: int, batches: int) -> int:
-    """Return how many ranks, at most so many, share so many micro-batches evenly."""
+    """Return the most ranks, at most so many, that share so many micro-batches evenly."""
     return (
         next((count for count in range(ranks, 1, -1) if batches % count == 0), 1)
         if batches

@@ -250,7 +250,7 @@ def _is_tagged(event: MappingStartEvent | SequenceStartEvent | ScalarEvent) -> b
 
 
 def parse_scalar(text: str) -> Any:  # noqa: ANN401
-    """Return what a plain scalar means: text, number, true or false, nothing."""
+    """Return the value of a plain scalar: text, number, true or false, nothing."""
     word = text.strip()
     lowered = word.lower()
     if lowered in ("true", "false"):

@@ -151,7 +151,7 @@ _DEGREE = re.compile(r"\b(?:pp|dp_replicate|dp_shard|cp|tp)=(\d{1,7})\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedJob:
-    """What a log says of its job; 0 or empty for what it does not say."""
+    """The job that a log states; 0 or empty for what it does not say."""
 
     batch: Count = 0
     sequence_length: Count = 0
@@ -163,7 +163,7 @@ NOTHING_SAID = LoggedJob()
 
 
 def logged_job(lines: Iterable[str]) -> LoggedJob:
-    """Return what the lines of a log say of its job; of several the last one counts."""
+    """Return the job that the lines of a log state; of several lines the last one counts."""
     sizes: dict[str, int] = {}
     gpu = ""
     for line in lines:

@@ -164,7 +164,7 @@ def kineto_document(text: str) -> Document:
 
 
 def fault_message(fault: object) -> str:
-    """Return one sentence on why a file is no trace."""
+    """Return the sentence on the fault that makes a file no trace."""
     parts = fault if isinstance(fault, Mapping) else {}
     words = _FAULTS.get(str(parts.get("kind")), _FAULTS["unreadable"])
     values = {key: shorten(parts.get(key, "")) for key in ("file", "beginning")}

@@ -131,7 +131,7 @@ def effective_algorithm(wires: ClusterWires, algorithm: str, size: Bytes = 1.0) 
 
 
 def all_reduce_way(wires: ClusterWires, algorithm: str, size: Bytes) -> str:
-    """Return what `collective_time` is to run: algorithm and protocol, or one it composes."""
+    """Return the algorithm and protocol for `collective_time`, or one that it composes."""
     name = algorithm if algorithm == "auto" else effective_algorithm(wires, algorithm)
     if name in ("hierarchical", "in_network"):
         return name
@@ -175,7 +175,7 @@ def mean_step_latency(wires: ClusterWires, algorithm: str) -> Seconds:
 
 
 def bound_time(wires: ClusterWires, algorithm: str, size: Bytes) -> Seconds:
-    """Return what the textbook equation of an algorithm gives at the rates of these wires."""
+    """Return the time of an algorithm by its textbook equation at the rates of these wires."""
     name = effective_algorithm(wires, algorithm, size)
     wire = size, wires.world_size, wires.ring, mean_step_latency(wires, name)
     if name == "tree":

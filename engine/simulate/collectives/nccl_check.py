@@ -55,7 +55,7 @@ class ForcedChoice:
 
 
 def forced_choices(variables: tuple[EnvironmentVariable, ...]) -> tuple[ForcedChoice, ...]:
-    """Return what the variables of a text force, in its order."""
+    """Return the algorithms and protocols that the variables of a text force, in its order."""
     choices = []
     for variable in variables:
         read = _READERS.get(variable.name)

@@ -200,7 +200,7 @@ BUCKET: Parameters = 5e8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReduceBuckets:
-    """How gradients are reduced.
+    """The buckets in which gradients are reduced.
 
     Attributes:
         size: `reduce_bucket_size`, elements.

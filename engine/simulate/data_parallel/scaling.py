@@ -100,7 +100,7 @@ class ScalingPoint:
 
     @property
     def exposed(self) -> Seconds:
-        """What the step waits for the all-reduce, contention included."""
+        """The exposed time of the all-reduce, contention included."""
         return self.parts.data_parallel
 
     @property

@@ -275,7 +275,7 @@ class ShardedStep:
 
     @property
     def fit(self) -> MemoryFit:
-        """How states and buffers fit in a process; activations are not counted."""
+        """The fit of states and buffers in a process; activations are not counted."""
         needed = self.peak + OUTSIDE
         device = self.job.run.cluster.gpu.memory
         return MemoryFit(needed=needed, least=needed, usable=self.capacity, device=device)

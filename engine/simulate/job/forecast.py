@@ -108,7 +108,7 @@ def _run_without_failures(steps: Seconds, chance: Share, failures: Ratio) -> Who
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobTerms:
-    """What the time of a whole run follows from.
+    """The terms of the time of a whole run.
 
     Attributes:
         work: time of its steps, all usual waiting included.

@@ -193,7 +193,7 @@ CASES: dict[str, StuckCase] = {
 
 @cache
 def simulate_case(case: str, timeout: Seconds) -> JobOutcome:
-    """Return what becomes of a run with a timeout of the watchdog."""
+    """Return the outcome of a run with a timeout of the watchdog."""
     programs: Sequence[Sequence[Operation]] = CASES[case].programs()
     groups = {WORLD: range(RANKS), METRICS: range(RANKS)}
     return simulate_job(programs, groups, timeout)

@@ -59,7 +59,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """What a host does from `start` to `end`."""
+    """An activity of a host from `start` to `end`."""
 
     operation: Operation
     start: Seconds
@@ -83,7 +83,7 @@ class GroupState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOutcome:
-    """What became of a job.
+    """The outcome of a job.
 
     Attributes:
         hosts: by rank, what the host did; the last interval may have no end.

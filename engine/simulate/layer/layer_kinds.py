@@ -92,7 +92,7 @@ def _lettered(model: Model) -> tuple[tuple[Count, str, Model, bool], ...]:
 
 
 def cached_bytes(model: Model, sequence_length: Tokens) -> Bytes:
-    """Return what all layers keep of one sequence to go on writing it.
+    """Return the bytes of one sequence that all layers keep for generation.
 
     Keys and values in 16 bits, or their latents; states of linear layers in fp32, of one size.
     """
@@ -108,7 +108,7 @@ def _cached(kind: Model, sequence_length: Tokens) -> Bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What a rank of context parallelism gets from the others in one layer, forward.
+    """The bytes that a rank of context parallelism receives in one layer, forward.
 
     Attributes:
         letter: of the layer's kind.

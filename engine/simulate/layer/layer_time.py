@@ -142,7 +142,7 @@ def _context_time(
     rank: RankRates,
     core: tuple[Seconds, Seconds],
 ) -> Seconds:
-    """Return what context parallelism adds to a layer: a ring, a gathering, or heads for tokens."""
+    """Return the time of context parallelism in a layer: a ring, a gather, or heads for tokens."""
     if not model.mixer:
         return context_parallel_time(scores, plan, training, rank, core)
     if not model.mixer.attends:

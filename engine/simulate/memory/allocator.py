@@ -152,7 +152,7 @@ class MemoryFit:
 
 
 def memory_fit(memory: Memory, device: Bytes, kept_free: Share = KEPT_FREE) -> MemoryFit:
-    """Return how the fullest rank fits a GPU on which programs can allocate `device` bytes."""
+    """Return the fit of the fullest rank in a GPU on which programs can allocate `device` bytes."""
     return MemoryFit(
         needed=memory.total,
         least=memory.least,

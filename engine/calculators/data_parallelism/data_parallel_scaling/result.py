@@ -370,7 +370,7 @@ def solve(inputs: Inputs) -> Result:
 
 
 def _efficiency(inputs: Inputs, job: ScalingJob, mode: str, num_gpus: int) -> Share:
-    """Return how much of its speed alone each of n GPUs keeps."""
+    """Return the share of its speed alone that each of n GPUs keeps."""
     tokens, alone = tokens_of(inputs, mode, num_gpus), alone_of(inputs, mode)
     together = scaling_point(job, num_gpus, tokens)
     single = scaling_point(replace(job, slower=0.0), 1, alone)

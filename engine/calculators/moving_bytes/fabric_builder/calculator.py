@@ -124,7 +124,7 @@ def verdict(inputs: Inputs, result: Result) -> Badge:
 
 
 def loads(result: Result) -> Heatmap:
-    """Return how full the busiest link of each kind is, for every traffic."""
+    """Return the load of the busiest link of each kind, for every traffic."""
     rows = tuple(
         tuple(_mean_load(result.played[name].phases, kind) for name in _SHORT) for kind in _KINDS
     )

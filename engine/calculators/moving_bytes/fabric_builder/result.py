@@ -189,7 +189,7 @@ def _nearest_plan(plan: FabricPlan) -> tuple[FabricPlan, tuple[str, ...]]:
 
 
 def _problem(plan: FabricPlan) -> str | None:
-    """Return why a fabric, or the same without oversubscription, cannot be built."""
+    """Return the reason why a fabric, or the same without oversubscription, cannot be built."""
     for variant in (plan, replace(plan, oversubscription=1.0)):
         try:
             design_fabric(variant)

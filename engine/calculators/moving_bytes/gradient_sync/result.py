@@ -168,7 +168,7 @@ def room_of(inputs: Inputs) -> Bytes:
 
 
 def missing_of(inputs: Inputs) -> Bytes:
-    """Return by how much the states exceed the memory of a GPU that may be filled."""
+    """Return the bytes by which the states exceed the memory of a GPU that may be filled."""
     return max(0.0, states_of(inputs) - room_of(inputs))
 
 

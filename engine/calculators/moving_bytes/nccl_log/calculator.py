@@ -136,7 +136,7 @@ def _setting_rows(result: Result) -> list[tuple[Cell, ...]]:
 
 
 def version_text(version: str) -> str:
-    """Return what the table says of the NCCL that wrote the text, e.g. 2.27.7."""
+    """Return the version of the NCCL that wrote the text, for the table, e.g. 2.27.7."""
     major, minor = (int(part) for part in VERSION.split("."))
     numbers = [int(part) for part in version.split(".")[:2]] if version else []
     if numbers > [major, minor]:

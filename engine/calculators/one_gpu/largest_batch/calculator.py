@@ -113,7 +113,7 @@ def values(present: Presenter, result: Result) -> dict[str, Value]:
 
 
 def _adapter_error(run: Run) -> tuple[Text, ...]:
-    """Return how far steps that train adapters alone were off where we measured them."""
+    """Return the measured error of steps that train adapters alone, as a sentence."""
     if not run.training.lora_rank:
         return ()
     rows = [row for row in OWN if row[0] in ("LoRA time, compiled", "LoRA time, eager")]

@@ -241,7 +241,7 @@ def added_time(job: ContextJob, way: str, layout: str, num_buffers: Count) -> Ad
 
 
 def kv_blocks(job: ContextJob, way: str, num_buffers: Count) -> Count:
-    """Return how many key-value blocks of a layer a GPU holds."""
+    """Return the number of key-value blocks of a layer that a GPU holds."""
     ranks = job.plan.context_parallel
     if ranks == 1:
         return 0

@@ -88,7 +88,7 @@ def _series(
 
 
 def cache_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    """Return what is kept of a sequence over its length."""
+    """Return the chart of a sequence's cache over its length."""
     mixed, twin = result.caches()
     return Lines(
         title="Kept of one sequence, to go on writing it",
@@ -264,7 +264,7 @@ def published_table(result: Result) -> Table:
 
 
 def exchange_table(result: Result) -> Table:
-    """Return what a rank of context parallelism receives in a layer of each kind."""
+    """Return the bytes that a rank of context parallelism receives in each kind of layer."""
     ranks = result.plan.run.plan.context_parallel
     rows: list[tuple[Cell, ...]] = [
         (

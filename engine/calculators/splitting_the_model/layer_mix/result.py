@@ -173,7 +173,7 @@ def _curve(model: Model) -> tuple[Operations, ...]:
 
 @lru_cache(maxsize=64)
 def _parts_of_matrices(model: Model) -> tuple[Operations, ...]:
-    """Return what a token costs in products with matrices, which no length changes."""
+    """Return the operations of a token in products with matrices, which no length changes."""
     matrices = sum(kind.total - kind.pairs for kind in kind_costs(model, LOW, CAUSAL))
     return (matrices,) * len(LENGTHS)
 

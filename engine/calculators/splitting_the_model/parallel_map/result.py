@@ -205,7 +205,7 @@ def total_gpus(inputs: Inputs) -> Count:
 
 
 def uneven(run: Run) -> tuple[Text, ...]:
-    """Return how layers that do not divide are spread over the stages."""
+    """Return the split of layers that do not divide into the stages."""
     layers, stages = run.model.num_layers, run.plan.pipeline_parallel
     sizes = uneven_pieces(run.model, run.plan)
     if not sizes:

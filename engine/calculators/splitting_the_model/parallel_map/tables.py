@@ -46,14 +46,14 @@ def axis_name(axis: Axis) -> str:
 
 
 def link_words(nodes: Count, across: float) -> str:
-    """Return which link a group uses."""
+    """Return the name of the link that a group uses."""
     if nodes == 1:
         return "NVLink"
     return "network" if across > 0.99 else "NVLink and network"
 
 
 def mesh_table(result: Result) -> Table:
-    """Return which axes multiply, how far apart their neighbors are, and where they run."""
+    """Return the table of axes: their sizes, the distance of neighbors, and the links they use."""
     mesh = result.plan.mesh
     rows: list[tuple[Cell, ...]] = []
     axes: tuple[Axis, ...] = (*mesh.order, "expert")

@@ -233,7 +233,7 @@ _CAUSES = (
 
 
 def regime(result: Result) -> Badge:
-    """Return why stages idle: slow stage, messages, a common pause, or filling and draining."""
+    """Return the cause of idle stages: slow stage, messages, a common pause, or fill and drain."""
     badge, chosen = _regime(result), result.chosen
     setting = chosen.setting
     if not setting.reason:

@@ -54,7 +54,7 @@ def signed_share(value: Ratio) -> str:
 
 
 def picked_table(picked: Picked) -> Table:
-    """Return what the picked row is, with its log and its estimate."""
+    """Return the table of the picked row: its job, its log and its estimate."""
     row = picked.row
     lines = _details(row) if row else ()
     return Table(title="The row", columns=("What", "As submitted"), rows=tuple(lines))
