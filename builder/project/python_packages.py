@@ -19,6 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name, parse_wheel_filename
+
 from builder.core import node
 from builder.core.folders import write_atomically
 from builder.core.problem import Problem
@@ -134,7 +137,6 @@ def _build_wheel(requirement: str, wheel_folder: Path, *, offline: bool) -> Path
 
 
 LOCK = "packages.lock.json"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LEFT_OUT = re.compile(r"\.dist-info/|\.data/|\.pyi$|/py\.typed$|/tests?/")
 
 
@@ -166,7 +168,7 @@ def load_wheels(project: Project, root: Path, cache: Path) -> Wheels:
     info, entries, local_folders = _pyodide_platform(), {}, []
     groups: dict[str, Mapping[str, bytes]] = {}
     for requirement in project.packages:
-        name = _NAME.match(requirement)[0]  # type: ignore[index]
+        name = canonicalize_name(Requirement(requirement).name)
         locked = lock.get(name, {})
         pinned = (
             f"{name}=={locked['version']}" if locked.get("asked") == requirement else requirement
@@ -225,11 +227,11 @@ def _raise_problem(root: Path, message: str) -> NoReturn:
 
 
 def _lock_entry(wheel: Path, requirement: str) -> dict[str, Any]:
-    name, version = wheel.name.split("-")[:2]
+    name, version, _, _ = parse_wheel_filename(wheel.name)
     return {
         "asked": requirement,
         "name": name,
-        "version": version,
+        "version": str(version),
         "file_name": wheel.name,
         "install_dir": "site",
         "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),

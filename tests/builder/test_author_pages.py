@@ -61,6 +61,17 @@ def test_every_workflow_is_read_and_runs_verbs_that_there_are():
         assert "build.py build" in str(jobs)
 
 
+def test_the_documented_workflow_pins_what_that_of_the_repository_pins():
+    (text,) = (one for one in listings("yaml") if "actions/" in one)
+    own = (ROOT / ".github/workflows/publish.yml").read_text("utf-8")
+    used = re.compile(r"uses: (\S+ # v[\d.]+)$", re.MULTILINE)
+    assert len(set(used.findall(text))) == text.count("uses:")
+    assert set(used.findall(text)) <= set(used.findall(own))
+    for line in re.findall(r"run: (.*)", text):
+        assert "${{" not in line  # an address is no part of a command's text
+    assert yaml.safe_load(text)["permissions"] == {}
+
+
 @pytest.fixture
 def written(tmp_path):
     """A project as the pages tell to write it."""
