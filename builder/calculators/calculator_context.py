@@ -5,7 +5,7 @@
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -283,12 +283,6 @@ def job_inputs_function(dotted: str) -> JobInputs:
         return lambda calculator, inputs: ()
     function: JobInputs = getattr(import_module(module), name)
     return function
-
-
-def load_context(name: str, takes: str = "") -> tuple[CalculatorContext, list[Problem]]:
-    """Return the context of the calculator `name`, and its problems."""
-    context, problems = load_without_sources(name, takes)
-    return replace(context, sources=output_sources(context)), problems
 
 
 def load_without_sources(name: str, takes: str = "") -> tuple[CalculatorContext, list[Problem]]:

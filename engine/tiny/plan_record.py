@@ -10,7 +10,6 @@ from engine.core.slices import (
     SlicedRun,
     Slices,
     map_progress,
-    run_to_end,
     step_progress,
 )
 from engine.core.units import Bytes, Count
@@ -59,11 +58,6 @@ class PlanOutcome:
     held: Bytes
     sent: Count
     digits: float
-
-
-def plan_outcomes(ranks: Count, steps: Count) -> tuple[PlanOutcome, ...]:
-    """Return the outcome of every plan whose ranks divide the tiny model."""
-    return run_to_end(start_plans(ranks, steps).rest())
 
 
 @lru_cache(maxsize=8)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import islice
 from operator import add
 
-from engine.core.slices import SlicedRun, Slices, run_to_end, step_progress
+from engine.core.slices import SlicedRun, Slices, step_progress
 from engine.core.units import Count, Ratio, Share
 from engine.simulate.layer.router import Router, Routing, Row, balance_loss, normalize, route_tokens
 from engine.simulate.numerics.rng import normals, uniforms
@@ -52,11 +52,6 @@ def imbalance(asked: tuple[ExpertLoads, ...]) -> Ratio:
     """Return the maximum expert load over the mean; minus 1 it is Wang's MaxVio."""
     loads: list[Count] = [sum(counts) for counts in zip(*asked, strict=True)]
     return max(loads) * len(loads) / sum(loads)
-
-
-def router_history(router: Router, num_tokens: Count, num_steps: Count) -> RouterHistory:
-    """Return the history of a router over a number of steps, run to the end."""
-    return run_to_end(running_router_history(router, num_tokens, num_steps).rest())
 
 
 @lru_cache(maxsize=16)

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from engine.core.units import Count, Seconds
 from engine.simulate.streams.stream_account import (
-    COMMUNICATION,
     Interval,
     Piece,
     merge_intervals,
@@ -59,15 +58,6 @@ def split_spans(spans: Sequence[OpSpan]) -> tuple[SpanPart, ...]:
         for pieces in [_span_pieces(span, busy)]
         for number, (start, end, exposed) in enumerate(pieces, start=1)
     )
-
-
-def communication_pieces(spans: Sequence[OpSpan]) -> tuple[Piece, ...]:
-    """Return the merged communication of all streams in pieces (start, end, exposed)."""
-    busy = _compute_intervals(spans)
-    sending = merge_intervals(
-        (span.start, span.end) for span in spans if span.op.stream in COMMUNICATION
-    )
-    return tuple(piece for interval in sending for piece in split_interval(interval, busy))
 
 
 def _compute_intervals(spans: Iterable[OpSpan]) -> list[Interval]:

@@ -18,7 +18,7 @@ const BOLD = new Set(["strong", "inside"]), HALO = new Set(["strong", "label"]);
 const colorCache = new Map();
 
 /** A color by its name, read from the style sheet once per color scheme. @param {string} name */
-export function cssColor(name) {
+function cssColor(name) {
   if (!colorCache.has(name)) {
     const style = getComputedStyle(document.documentElement);
     colorCache.set(name, style.getPropertyValue(`--${name}`).trim() || DEFAULT_COLOR);

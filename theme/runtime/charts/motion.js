@@ -59,7 +59,7 @@ function eased(share) {
  * What lies between two pictures of one frame; null where there is nothing to move.
  * @param {Picture} from @param {Picture} to @returns {((share: number) => Picture) | null}
  */
-export function pictureBetween(from, to) {
+function pictureBetween(from, to) {
   const isFramed = ["left", "right", "top", "height"].every((side) => from.frame[side] === to.frame[side]);
   if (!isFramed) return null;
   const parts = {

@@ -33,7 +33,7 @@ export function openedPopover(event) {
 }
 
 /** @param {HTMLElement} popover */
-export function placePopover(popover) {
+function placePopover(popover) {
   if (!opener || opener.getAttribute("popovertarget") !== popover.id) return;
   const openerBox = opener.getBoundingClientRect();
   const column = (opener.closest(COLUMN_SELECTOR) ?? opener).getBoundingClientRect();

@@ -2,8 +2,9 @@
 
 import pytest
 
+from engine.core.slices import run_to_end
 from engine.simulate.layer.router import Router
-from engine.simulate.layer.router_life import WINDOW, imbalance, router_history
+from engine.simulate.layer.router_life import WINDOW, imbalance, running_router_history
 from tests.each import each
 
 SKEWED = Router(skew=1.0, gate="sigmoid", experts_per_token=2, capacity_factor=1.25)
@@ -11,7 +12,7 @@ SKEWED = Router(skew=1.0, gate="sigmoid", experts_per_token=2, capacity_factor=1
 
 def lived(**changes):
     fields = {name: getattr(SKEWED, name) for name in SKEWED.__slots__}
-    return router_history(Router(**fields | changes), 64, 40)
+    return run_to_end(running_router_history(Router(**fields | changes), 64, 40).rest())
 
 
 def test_every_step_has_all_choices():

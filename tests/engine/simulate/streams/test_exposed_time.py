@@ -1,8 +1,6 @@
 """Spans in parts, on a step small enough to cut by hand."""
 
-import pytest
-
-from engine.simulate.streams.exposed_time import communication_pieces, split_spans
+from engine.simulate.streams.exposed_time import split_spans
 from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP, OpSpan, StreamOp
 
 
@@ -42,15 +40,3 @@ def test_a_pause_of_rounding_cuts_nothing():
     step = (span("F", COMPUTE, 0.0, 1.0), span("B", COMPUTE, 1.0 + 1e-12, 2.0))
     (one,) = split_spans((*step, span("gather", NETWORK, 0.5, 1.5)))[2:]
     assert (one.start, one.end, one.exposed) == (0.5, 1.5, False)
-
-
-def test_wires_that_work_at_once_count_once():
-    both = (*STEP, span("other", SCALE_UP, 1.5, 4.5))
-    assert communication_pieces(both) == (
-        (1.0, 2.0, False),
-        (2.0, 3.0, True),
-        (3.0, 5.0, False),
-        (5.0, 6.0, True),
-    )
-    exposed = sum(end - start for start, end, out in communication_pieces(both) if out)
-    assert exposed == pytest.approx(2.0)
