@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from builder.calculators.input_words import input_words
 from builder.content.article import Article
 from builder.core.folders import digest
 from builder.core.problem import ContentError, Problem
@@ -264,6 +265,12 @@ class CalculatorContext:
             for title, names in groups.items()
             if names
         )
+
+    @property
+    def finds(self) -> dict[str, str]:
+        """Return input -> flags and words of training software that find it in a long form."""
+        words = {field.name: input_words(field.name) for field in self.fields}
+        return {name: text for name, text in words.items() if text}
 
 
 def source_path(name: str) -> str:

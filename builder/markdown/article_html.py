@@ -238,12 +238,14 @@ def _receipts(state: RenderState, context: RenderContext) -> list[str]:
 
 
 def _deferred_parts(html: str, context: RenderContext) -> Iterator[str]:
-    """Yield the HTML that calculators load on first use: rulers, presets, long lists of options."""
+    """Yield the HTML that calculators load on first use: rulers, presets, words, options."""
     for calculator in dict.fromkeys(_NUMBER_INPUT.findall(html)):
         yield str(context.macros.rulers(context.load(calculator)))
     for calculator in dict.fromkeys(_WHOLE_CALCULATOR.findall(html)):
         if context.load(calculator).presets:
             yield str(context.macros.presets(context.load(calculator)))
+        if context.load(calculator).groups:
+            yield str(context.macros.finds(context.load(calculator)))
     for name, calculator in dict.fromkeys(_SHORT_CHOICE.findall(html)):
         loaded = context.load(calculator)
         field = next(candidate for candidate in loaded.fields if candidate.name == name)

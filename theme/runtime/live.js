@@ -61,6 +61,9 @@ export async function start(live, touched) {
   if (document.querySelector("[data-kind=scene], [data-kind=timeline]")) {
     whenLoaded(async () => (await import("./calculator/drag_handles.js")).listenToHandles(find));
   }
+  if (document.querySelector("[data-filter]")) {
+    whenLoaded(async () => (await import("./calculator/filter_inputs.js")).listenToFilters());
+  }
   if (document.querySelector("[data-file]")) listenForFiles(find);
   if (document.querySelector("[data-job], [data-use-job]")) {
     whenLoaded(async () => (await import("./calculator/job.js")).listenForJob(find));

@@ -51,7 +51,7 @@ async function fetchReceipts() {
   for (const [key, label] of Object.entries(labels)) {
     document.getElementById(`ref-${key}`)?.setAttribute("data-cite-label", label);
   }
-  document.body.append(...queryAll("[data-rulers]", receiptsPage));
+  document.body.append(...queryAll("[data-rulers], [data-finds]", receiptsPage));
   for (const { dataset, textContent } of queryAll("[data-presets]", receiptsPage)) {
     const buttons = queryAll(`[data-preset][data-fresh][data-of="${dataset.presets}"]`);
     const presets = parseJson(textContent ?? "");
