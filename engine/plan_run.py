@@ -18,10 +18,10 @@ from engine.form.planner.best_plan_text import (
     gain_text,
     limit_text,
     others_text,
-    published_text,
     ties_text,
 )
 from engine.form.planner.plan_text import plan_name, reason_text
+from engine.form.planner.published_text import published_text
 from engine.plan_every import AllPlans, all_plans
 from engine.run.file import InputError
 from engine.run.plan_request import PlanRequest, read_request
@@ -30,11 +30,10 @@ from engine.run.schema import request_help
 from engine.run.values import load_json
 from engine.simulate.memory.allocator import reported_bytes
 from engine.simulate.planner.evaluate import Candidate, candidate_run
-from engine.simulate.planner.kinds import ListedPlan, listed_plans
 from engine.simulate.planner.moves import JobChange, StepLimit, find_job_changes, largest_overhead
 from engine.simulate.planner.published import PublishedPlan, published_beside
 from engine.simulate.planner.search import SearchResult, fastest_plans, ordered_shapes
-from engine.simulate.planner.ties import Tie, find_ties
+from engine.simulate.planner.ties import ListedPlan, Tie, find_ties, listed_plans
 from engine.simulate.planner.why import Reason, why_not
 from engine.simulate.step.step_range import prediction_spread, step_range
 

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from engine.catalog.models import Model
+from engine.catalog.published_recipes import published_recipes
 from engine.run.layer_keys import indivisible_layers
 from engine.run.parallelism import UNASKED, Cluster, Plan, Training
 from engine.run.plan_space import offered_choices
@@ -21,14 +22,15 @@ def offered_plans(model: Model, cluster: Cluster, training: Training) -> Mapping
     """
     offered = {
         **offered_choices(model, training.sequence_length),
+        "recipes": published_recipes(),
         "splits": priced_splits(model),
     }
     if cluster.gpu.xla:
-        offered |= {"frameworks": ("xla",), "recipes": False}
+        offered |= {"frameworks": ("xla",), "recipes": ()}
     elif training.nf4_weights:
-        offered |= {"frameworks": ("fsdp",), "recipes": False, **dict.fromkeys(_WHOLE, (1,))}
+        offered |= {"frameworks": ("fsdp",), "recipes": (), **dict.fromkeys(_WHOLE, (1,))}
     if training.lora_rank:
-        offered["recipes"] = False  # published plans train all parameters
+        offered["recipes"] = ()  # published plans train all parameters
     return offered
 
 

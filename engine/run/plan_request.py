@@ -144,7 +144,7 @@ def _offered(offered: Mapping[str, Any], chosen: Mapping[str, Any]) -> Mapping[s
     Published recipes are tried where nothing but software and precision is chosen.
     """
     named = chosen.keys() - {"frameworks", "precisions"}
-    return {**offered, **chosen} | {"recipes": bool(offered.get("recipes") and not named)}
+    return {**offered, **chosen} | {"recipes": () if named else offered.get("recipes", ())}
 
 
 def _no_plan_message(job: PlanningJob) -> str:

@@ -4,14 +4,13 @@ Plans come in three nested steps, because those of one step have costs in common
 layer and a micro-batch are split), a pipeline around it, and what its replicas shard.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.catalog.constants import KEPT_FREE
 from engine.catalog.models import MODELS, Model
-from engine.catalog.published_recipes import Recipe, published_recipes
 from engine.core.units import Count, Share
 from engine.run.limits import indivisible_sizes
 from engine.run.parallelism import (
@@ -27,6 +26,9 @@ from engine.run.parallelism import (
 )
 from engine.run.problems import problems
 from engine.run.stage_cut import cut_layers
+
+if TYPE_CHECKING:  # pages that rank plans need no published ones
+    from engine.catalog.published_recipes import Recipe
 
 # What each family runs unasked. Zero-bubble schedules take a fork of Megatron, or PyTorch's.
 SCHEDULES: Mapping[Framework, tuple[Schedule, ...]] = {
@@ -81,7 +83,7 @@ class PlanningJob:
         largest_micro_batch: larger ones gain nothing: products are as large as they need to be.
         kept_free: share of the memory that a plan leaves free, because predictions err.
         allows_tight: whether plans that leave less free, but stay within the GPU, count as well.
-        recipes: plans that were published for the model are tried too, with all they recompute.
+        recipes: published plans, of which those for the model are tried too.
     """
 
     model: Model
@@ -101,7 +103,7 @@ class PlanningJob:
     largest_micro_batch: Count = 64
     kept_free: Share = KEPT_FREE
     allows_tight: bool = False
-    recipes: bool = False
+    recipes: "tuple[Recipe, ...]" = ()
 
 
 def offered_choices(model: Model, sequence_length: Count) -> Mapping[str, Any]:
@@ -113,7 +115,7 @@ def offered_choices(model: Model, sequence_length: Count) -> Mapping[str, Any]:
     that any published run of a mixture has, held none that is faster by 1.5 %.
     """
     if not model.num_experts:
-        return {"largest_micro_batch": _LARGEST_MICRO_BATCH, "recipes": True}
+        return {"largest_micro_batch": _LARGEST_MICRO_BATCH}
     contexts = max(2, sequence_length // _TOKENS_OF_A_RANK)
     return {
         "largest_micro_batch": _LARGEST_OF_MIXTURES,
@@ -122,7 +124,6 @@ def offered_choices(model: Model, sequence_length: Count) -> Mapping[str, Any]:
         "context_parallel": tuple(2**n for n in range(contexts.bit_length())),
         "expert_parallel": _EXPERT_RANKS,
         "expert_tensor_parallel": (1,),
-        "recipes": True,
     }
 
 
@@ -250,21 +251,21 @@ def _with_stages(plan: Plan, sizes: tuple[Count, ...]) -> tuple[Plan, ...]:
 
 def recipe_plans(job: PlanningJob) -> Iterator[tuple[Plan, Training]]:
     """Yield the published plans of the model that are among the choices of a job."""
-    if not job.recipes:
-        return
-    for _, plan, training in published_plans(job):
+    for _, plan, training in published_plans(job, job.recipes):
         names = job.schedules or SCHEDULES[training.framework]
         allowed = plan.pipeline_parallel == 1 or training.schedule in names
         if allowed and training.framework in job.frameworks:
             yield plan, training
 
 
-def published_plans(job: PlanningJob) -> Iterator[tuple[Recipe, Plan, Training]]:
+def published_plans(
+    job: PlanningJob, recipes: "Iterable[Recipe]"
+) -> "Iterator[tuple[Recipe, Plan, Training]]":
     """Yield the published plans of the model that the job's GPUs and batch can run.
 
     With as many replicas as there are GPUs for, and in each precision of the job.
     """
-    for recipe in published_recipes():
+    for recipe in recipes:
         if model_shape(MODELS[recipe.model]) != model_shape(job.model):
             continue
         plan = Plan(

@@ -10,7 +10,7 @@ BOX = "#{name} [data-filter]"
 SHOWN = """name => [...document.querySelectorAll(`#${name} .inputs .field`)]
   .filter((field) => field.checkVisibility())
   .map((field) => field.querySelector("[name]")?.name ?? field.dataset.field)"""
-FORMS = (("tools/planner/", "job_planner"), ("guides/bring-your-own-job/", "estimate_run"))
+FORMS = (("tools/planner/", "job_planner"), ("guides/reproduce-published-runs/", "estimate_run"))
 
 
 def shown(page: Page, name: str) -> list[str]:

@@ -14,8 +14,8 @@ from engine.form.job_planner.answer import Answer, answer
 from engine.form.job_planner.inputs import PRESETS as PRESETS
 from engine.form.job_planner.inputs import Inputs as Inputs
 from engine.form.job_planner.inputs import request_text
-from engine.form.planner.plan_table import published_table
 from engine.form.planner.plan_text import plan_name
+from engine.form.planner.published_text import published_table
 from engine.form.run.prediction_text import value_with_range
 from engine.form.short_job import Shape
 from engine.run.exporters.fully_sharded import torchtitan_toml

@@ -5,20 +5,13 @@ Apart from `plan_text`, because this needs the planner's search, and names of pl
 
 from collections.abc import Mapping
 
-from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.gain_errors import GAIN_ERROR, PAIRS
-from engine.catalog.published_recipes import OWNERS
 from engine.core.text import Text, say
-from engine.core.units import BYTES, COUNT, RATIO, SECONDS, SHARE
+from engine.core.units import COUNT, RATIO, SECONDS, SHARE
 from engine.form.memory_fit import tight_mark
 from engine.form.planner.plan_text import PARTS, RECOMPUTED, plan_name
-from engine.simulate.planner.kinds import Variant
 from engine.simulate.planner.moves import StepLimit
-from engine.simulate.planner.published import PublishedPlan
-from engine.simulate.planner.ties import Tie
-
-# Steps that differ by less than this share are said to be the same.
-_SAME = 5e-4
+from engine.simulate.planner.ties import Tie, Variant
 
 
 def limit_text(limit: StepLimit) -> Text:
@@ -78,25 +71,6 @@ def _numbers(values: tuple[Variant, ...]) -> str:
     if len(texts) > 3:
         return f"{texts[0]} to {texts[-1]}"
     return " or ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
-
-
-def published_text(plan: PublishedPlan) -> Text:
-    """Return how a published plan compares: "NVIDIA's recipe: 3 % slower, 39 GB more"."""
-    gpu, count = plan.machine
-    head = f"{OWNERS[plan.recipe.source]} for {count:,} {ACCELERATORS[gpu].name}: "
-    candidate = plan.candidate
-    if candidate.memory.total > candidate.device:
-        return say(
-            head + "does not fit, its process takes {beyond} more than a GPU has.",
-            beyond=(candidate.memory.total - candidate.device, BYTES),
-        )
-    pace = "as fast" if abs(plan.slower - 1) < _SAME else "{share} slower"
-    size = "more" if plan.more > 0 else "less"
-    return say(
-        f"{head}{pace}, {{bytes}} {size} in its process{tight_mark(candidate.fit)}.",
-        bytes=(abs(plan.more), BYTES),
-        **({} if "share" not in pace else {"share": (plan.slower - 1, SHARE)}),
-    )
 
 
 MOVES: Mapping[str, str] = {

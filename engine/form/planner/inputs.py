@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import KEPT_FREE
 from engine.catalog.models import MODELS
+from engine.catalog.published_recipes import published_recipes
 from engine.catalog.reader_constants import parse_constants
 from engine.core.inputs import GBITS, PERCENT, TRILLIONS, Choice, Number
 from engine.core.units import Count, Gbit
@@ -156,6 +157,7 @@ def job_of(inputs: Inputs) -> PlanningJob:
         frameworks=("megatron", "fsdp") if both else (inputs.framework,),  # type: ignore[arg-type]
         precisions=(inputs.precision,),  # type: ignore[arg-type]
         kept_free=inputs.kept_free,
+        recipes=published_recipes(),
         **offered_choices(model, inputs.sequence_length),
     )
 

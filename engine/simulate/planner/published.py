@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.published_recipes import Recipe
+from engine.catalog.published_recipes import Recipe, published_recipes
 from engine.core.units import Bytes, Count, Ratio
 from engine.run.plan_space import PlanningJob, published_plans
 from engine.simulate.planner.evaluate import Candidate, candidate_run, run_candidate
@@ -38,7 +38,7 @@ def published_beside(job: PlanningJob, best: Candidate) -> tuple[PublishedPlan, 
     chosen: dict[str, PublishedPlan] = {}
     if job.training.lora_rank:  # published plans train all parameters
         return ()
-    for recipe, plan, training in published_plans(job):
+    for recipe, plan, training in published_plans(job, published_recipes()):
         if training.precision != best.training.precision:
             continue
         candidate = run_candidate(candidate_run(job, plan, training), job.kept_free)

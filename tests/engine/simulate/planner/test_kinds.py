@@ -15,17 +15,9 @@ from engine.form.planner.best_plan_text import others_text
 from engine.run.parallelism import Plan
 from engine.simulate.memory.allocator import Memory
 from engine.simulate.planner.evaluate import Candidate
-from engine.simulate.planner.kinds import (
-    TIE,
-    is_tie,
-    keep_fastest,
-    kind_of,
-    listed_plans,
-    simplicity,
-    tied_kinds,
-)
+from engine.simulate.planner.kinds import TIE, is_tie, keep_fastest, kind_of, simplicity
 from engine.simulate.planner.search import fastest_plans, ordered_shapes
-from engine.simulate.planner.ties import find_ties
+from engine.simulate.planner.ties import find_ties, listed_plans, tied_kinds
 from engine.simulate.step.step_time import StepTime
 from tests.engine.run.planner_jobs import JOBS
 
