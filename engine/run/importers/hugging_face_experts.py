@@ -19,6 +19,8 @@ def read_experts(config: Config, shape: ModelShape) -> None:
         )
     if _without_experts(config, shape):
         return
+    if not {"expert_ffn_hidden_size", "ffn_hidden_size"} & set(fields):
+        return  # its absence is a problem already
     if not fields.get("expert_ffn_hidden_size"):
         fields["expert_ffn_hidden_size"] = fields["ffn_hidden_size"]
         shape.derived["expert_ffn_hidden_size"] = "intermediate_size: no width of experts is named"

@@ -194,7 +194,8 @@ def _kimi(config: Config, sizes: dict[str, Any], shape: ModelShape) -> None:
 def _global_heads(config: Config, sizes: dict[str, Any], shape: ModelShape) -> None:
     """Fill in Gemma 4's heads: those of layers with full attention have names of their own."""
     fields = shape.fields
-    sizes["window_head_size"] = fields["head_size"]
+    one = fields["hidden_size"] // fields["num_attention_heads"]
+    sizes["window_head_size"] = fields.get("head_size") or one
     sizes["window_key_value_heads"] = fields["num_key_value_heads"]
     before = len(shape.problems)
     size, groups = config["global_head_dim"], config.get("num_global_key_value_heads")

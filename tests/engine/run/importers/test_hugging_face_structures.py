@@ -193,3 +193,16 @@ def test_kimi_delta_attention_is_read_on_one_level():
 def test_the_filter_of_yuan_is_not_priced():
     (problem,) = read_shape(_PLAIN | {"model_type": "yuan"}).problems
     assert "convolutions" in problem
+
+
+def test_experts_without_any_width_are_a_problem():
+    keys = {key: value for key, value in _PLAIN.items() if key != "intermediate_size"}
+    experts = {"num_experts": 8, "num_experts_per_tok": 2}
+    (problem,) = read_shape(keys | experts).problems
+    assert problem.startswith("intermediate_size: missing")
+
+
+def test_heads_of_a_window_are_the_hidden_size_over_the_heads_where_no_key_says_them():
+    keys = {"layer_types": ["sliding_attention", "full_attention"] * 16, "sliding_window": 1024}
+    shape = read_shape(_PLAIN | keys | {"global_head_dim": 512})
+    assert shape.layers["window_head_size"] == 128
