@@ -8,6 +8,9 @@ shared embeddings (models/mpt/configuration_mpt.py:30). Without fsdp_config ever
 What it cannot say: how many GPUs there are.
 """
 
+import re
+from dataclasses import replace
+
 from engine.run.importers.adapters import read_targets, settle_targets
 from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
 from engine.run.importers.import_report import RunDraft, Setting, is_true, positive_number, shorten
@@ -19,11 +22,42 @@ from engine.run.importers.key_table import (
     refuse_value,
     remark,
 )
-from engine.run.importers.references import resolve_references
 from engine.run.importers.repositories import derive_named_model, note_model
 from engine.run.importers.trainer import fsdp_config_handlers, read_attention, world_size
 from engine.run.importers.training_arguments import read_length
 from engine.run.importers.yaml_text import read_yaml
+
+_REFERENCE = re.compile(r"\$\{([\w.]{1,200})\}")
+_DEEPEST = 5
+_WRAPPER = "parameters."  # of MosaicML's platform, which hands over what is below it
+
+
+def resolve_references(settings: list[Setting]) -> list[Setting]:
+    """Return the settings, with a value that refers to another key replaced by that key's value."""
+    values = {setting.key: setting.value for setting in settings}
+    return [
+        replace(setting, value=_resolved(setting.value, setting.key, values))
+        for setting in settings
+    ]
+
+
+def _resolved(value: object, key: str, values: dict[str, object]) -> object:
+    for _ in range(_DEEPEST):
+        match = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+        if match is None:
+            return value
+        path = match[1]
+        if path.startswith("."):  # relative: beside the key, a further point is a level up
+            levels = len(path) - len(path.lstrip("."))
+            parents = key.split(".")[:-levels]
+            path = ".".join([*parents, path.lstrip(".")])
+        if f"{_WRAPPER}{path}" in values:
+            path = f"{_WRAPPER}{path}"
+        if path not in values:
+            return value
+        value, key = values[path], path
+    return value
+
 
 SOFTWARE = "LLM Foundry 0.22"
 

@@ -14,10 +14,16 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.core.lazy import Lazy
 from engine.core.units import GB, MICRO, MILLI, Count, FlopRate, Parameters, Seconds, Share, Tokens
 from engine.simulate.programs import bucketed_data_parallel, flat_data_parallel, fully_sharded
-from engine.simulate.streams.launch import with_launches
 from engine.simulate.streams.multi_rank import RankKernel, multi_rank_program, rank_kernels
 from engine.simulate.streams.stream_account import Interval, Piece, merge_intervals, split_interval
-from engine.simulate.streams.streams import COMPUTE, COPY, NETWORK, StreamOp, run_program
+from engine.simulate.streams.streams import (
+    COMPUTE,
+    COPY,
+    NETWORK,
+    StreamOp,
+    run_program,
+    with_launches,
+)
 from engine.simulate.streams.workload import Workload, ring_group
 
 # Totals of one rank's trace: computation, collectives, spinning and exposed time.

@@ -7,6 +7,7 @@ rate changes in the middle of an operation, so that the times are exact and not 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from heapq import heappop, heappush
 
 from engine.core.record import record
@@ -194,3 +195,18 @@ class _ProgramRun:
         self._since[index], self._pace[index] = now, pace
         self._version[index] += 1
         heappush(self._heap, (now + self._left[index] * pace, index, self._version[index]))
+
+
+def with_launches(ops: Sequence[StreamOp], time: Seconds) -> tuple[StreamOp, ...]:
+    """Return the program with a CPU launch of `time` before every operation.
+
+    The CPU runs ahead of the GPU as far as it can. An operation of many kernels counts as one.
+    """
+    program: list[StreamOp] = []
+    for op in ops:
+        key = f"{op.key}:launch"
+        program.append(
+            StreamOp(key=key, stream=LAUNCH, time=time, ranks=op.ranks, label=f"launch: {op.label}")
+        )
+        program.append(replace(op, after=(*op.after, key)))
+    return tuple(program)

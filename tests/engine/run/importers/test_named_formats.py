@@ -4,7 +4,7 @@ import pytest
 
 from engine.run.importers.assemble import import_run
 from engine.run.importers.import_report import TextError
-from engine.run.importers.named_formats import name_format
+from engine.run.importers.recognize import name_format
 from tests.engine.run.importers.format_texts import FORMATS
 
 _TEXTS = {

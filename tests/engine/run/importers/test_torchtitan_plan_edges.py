@@ -1,8 +1,7 @@
 """What follows from several settings of torchtitan, and what it refuses, at the limits."""
 
 from engine.run.importers.import_report import RunDraft
-from engine.run.importers.torchtitan_checks import check_batch, check_stages
-from engine.run.importers.torchtitan_derived import finish_torchtitan
+from engine.run.importers.torchtitan_derived import check_batch, check_stages, finish_torchtitan
 from tests.each import each
 
 PLAN, RECOMPUTE, COMPILED = "parallelism.", "training.recompute", "training.compiled"

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from engine.simulate.streams.launch import with_launches
 from engine.simulate.streams.stream_account import split_interval, step_account
 from engine.simulate.streams.streams import (
     COMPUTE,
@@ -15,6 +14,7 @@ from engine.simulate.streams.streams import (
     StreamOp,
     program_length,
     run_program,
+    with_launches,
 )
 
 
