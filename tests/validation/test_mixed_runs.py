@@ -6,7 +6,7 @@ TFLOP/s, of pre-training with experts balanced by force.
 
 import pytest
 
-from engine.catalog.mixers.unmeasured import NOTE, SLOWER
+from engine.catalog.mixers.mix import NOTE, SLOWER
 from engine.catalog.recent_models import RECENT_MODELS
 from engine.estimate import estimate
 from engine.formulas.token_operations import token_operations

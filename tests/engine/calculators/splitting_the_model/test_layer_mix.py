@@ -4,7 +4,7 @@ import pytest
 
 from engine.calculator import load, make
 from engine.catalog.mixed_runs import MIXED_RUNS
-from engine.catalog.mixers.unmeasured import SLOWER
+from engine.catalog.mixers.mix import SLOWER
 from engine.catalog.recent_models import EVERY_MODEL
 from engine.estimate import estimate
 from engine.run.exporters.hybrid_pattern import hybrid_pattern
