@@ -60,6 +60,7 @@ MONEY = Quantity("money", money=1)
 PRICE = Quantity("price", money=1, second=-1)
 SHARE = Quantity("share")
 RATIO = Quantity("ratio")
+NUMBER = Quantity("number")  # of no unit and no multiple: a learning rate, a decay rate
 
 Bytes = Annotated[float, BYTES]
 Seconds = Annotated[float, SECONDS]
@@ -79,6 +80,7 @@ Money = Annotated[float, MONEY]
 Price = Annotated[float, PRICE]
 Share = Annotated[float, SHARE]
 Ratio = Annotated[float, RATIO]
+PlainNumber = Annotated[float, NUMBER]
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Annotated
 from engine.catalog.nodes import NODES
 from engine.core.inputs import Choice
 from engine.core.outputs import Output, Presenter, Views
-from engine.core.text import Text
+from engine.core.text import Text, say
 from engine.core.units import (
     BANDWIDTH,
     COUNT,
@@ -20,24 +20,29 @@ from engine.core.units import (
     Seconds,
     Share,
 )
-from engine.core.views import Axis, Badge, Bar, Bars, Lines, Point, Segment, Series
+from engine.core.views import Axis, Badge, Bar, Bars, Lines, Point, Segment, Series, Table
 from engine.form import short_job
 from engine.form.adjusted_inputs import with_changes
 from engine.form.fields import ExpertExchange, OwnConstants
+from engine.form.memory_fit import fit_badge, with_fit
 from engine.form.run.prediction_text import value_with_range
 from engine.formulas import bandwidth as formulas
 from engine.run.machines import cluster_of
+from engine.run.parallelism import Cluster
 from engine.run.run import Run
 from engine.simulate.collectives.collective import collective_rank, collective_time
 from engine.simulate.layer.device_model import rank_group
+from engine.simulate.memory.allocator import MemoryFit
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_time import StepTime, step_time
+from engine.simulate.step.what_if import run_fit
 
 TITLE = "A rack, or eighteen hosts"
 QUESTION = "What does a job lose when NVLink does not join the trays of its rack?"
 HEADLINE = "step"
 # GPUs that NVLink joins: a rack as jobs use it, parts of one, a tray by itself.
 WHOLE: Count = 64
+ALONE: Count = 4
 DOMAINS: dict[str, str] = {
     "64": "16 trays of a rack (64 GPUs)",
     "32": "8 trays (32)",
@@ -100,6 +105,7 @@ class Result:
     """The job with the reader's domain and with a whole rack."""
 
     evidence: Evidence
+    fit: MemoryFit
     times: dict[Count, StepTime]
     speeds: dict[Count, Bandwidth]
     changes: tuple[Text, ...]
@@ -128,6 +134,7 @@ class Result:
         ),
     ]
     bus_whole: Bandwidth
+    alone: Ratio
     lost: Annotated[Share, Output("Speed that is lost", assumes=_ASSUMES)]
     tested: Bytes = _TESTED
 
@@ -152,11 +159,11 @@ def runs(inputs: Inputs) -> tuple[dict[Count, Run], tuple[Text, ...]]:
     }, changes
 
 
-def bus_bandwidth(run: Run, ranks: Count = WHOLE) -> Bandwidth:
-    """Return the bus bandwidth that nccl-tests shows of an all-reduce."""
-    rank = collective_rank(run.cluster)
-    time = collective_time(rank, rank_group(rank, ranks, 1), _TESTED)
-    return formulas.bus_bandwidth(_TESTED, time, "all_reduce", ranks)
+def bus_bandwidth(cluster: Cluster, operation: str = "all_reduce") -> Bandwidth:
+    """Return the bus bandwidth that nccl-tests shows of a collective of 64 GPUs."""
+    rank = collective_rank(cluster)
+    time = collective_time(rank, rank_group(rank, WHOLE, 1), _TESTED, operation)
+    return formulas.bus_bandwidth(_TESTED, time, operation, WHOLE)
 
 
 def solve(inputs: Inputs) -> Result:
@@ -166,11 +173,12 @@ def solve(inputs: Inputs) -> Result:
         size: step_time(run.model, run.cluster, run.plan, run.training)
         for size, run in jobs.items()
     }
-    speeds = {size: bus_bandwidth(run) for size, run in jobs.items()}
+    speeds = {size: bus_bandwidth(run.cluster) for size, run in jobs.items()}
     domain = int(inputs.domain)
     step, whole = times[domain].total, times[WHOLE].total
     return Result(
         evidence=evidence(jobs[domain]),
+        fit=run_fit(jobs[domain]),
         times=times,
         speeds=speeds,
         changes=changes,
@@ -181,6 +189,7 @@ def solve(inputs: Inputs) -> Result:
         exchanged_whole=times[WHOLE].expert_parallel,
         bus=speeds[domain],
         bus_whole=speeds[WHOLE],
+        alone=times[ALONE].total / whole,
         lost=1 - whole / step,
     )
 
@@ -194,30 +203,48 @@ def views(inputs: Inputs, result: Result) -> Views:
         "parts": partial(_parts, inputs, result),
         **present.values("slower", "lost", "exchanged", "bus"),
         "curve": partial(_curve, inputs, result),
+        "machines": partial(_machines, inputs),
     }
 
 
+# Below this, a longer step is no more than its range.
+_NOTICED: Ratio = 1.01
+
+
 def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    if result.fit.verdict == "does not fit":
+        return fit_badge(result.fit)
+    return with_fit(_domain_verdict(present, inputs, result), result.fit)
+
+
+def _domain_verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    shown = "nccl-tests shows {bus}, where {bus_whole} are right."
     if int(inputs.domain) == WHOLE:
         return Badge(
             text="One NVLink domain",
             sentence=present.say("All trays are joined. nccl-tests should show about {bus}."),
             color="compute",
         )
-    if result.slower < 1.01:
+    if result.slower < _NOTICED:
         return Badge(
             text="Hardly noticed",
             sentence=present.say(
                 "The step is {slower} as long: what this job sends between trays hides behind its "
-                "computation, or is little. nccl-tests shows {bus}, where {bus_whole} are right."
+                f"computation, or is little. {shown}"
             ),
             color="data",
         )
+    if int(inputs.domain) == ALONE:
+        return Badge(
+            text="The rack is lost",
+            sentence=present.say(f"The step is {{slower}} as long, and nothing fails. {shown}"),
+            color="bad",
+        )
     return Badge(
-        text="The rack is lost",
+        text="Part of the rack is lost",
         sentence=present.say(
-            "The step is {slower} as long, and nothing fails. nccl-tests shows {bus}, where "
-            "{bus_whole} are right."
+            "The step is {slower} as long, and would be {alone} with each tray alone. Nothing "
+            f"fails. {shown}"
         ),
         color="bad",
     )
@@ -270,4 +297,28 @@ def _curve(inputs: Inputs, result: Result) -> Lines:
             ),
         ),
         points=(Point(key="you", label="you", x=float(inputs.domain), y=result.bus),),
+    )
+
+
+# The collectives of nccl-tests: what gradients do, and what experts do.
+_TESTS = {"all_reduce": "all_reduce_perf", "all_to_all": "alltoall_perf"}
+
+
+def _machines(inputs: Inputs) -> Table:
+    rows = []
+    for key, name in RACKS.items():
+        cluster = cluster_of(key, inputs.own_constants)
+        for operation, test in _TESTS.items():
+            speeds = (
+                bus_bandwidth(replace(cluster, nvlink_domain=int(size)), operation)
+                for size in DOMAINS
+            )
+            cells = (say("{speed}", speed=(speed, BANDWIDTH)) for speed in speeds)
+            rows.append((f"{name}, {test}", *cells))
+    return Table(
+        title="Bus bandwidth of 64 GPUs, by the GPUs that NVLink joins",
+        columns=("Machine and test", *(f"{size} GPUs" for size in DOMAINS)),
+        rows=tuple(rows),
+        caption="By the model, for 16 GB. What a test shows well below the first column, and near "
+        "another one, says how many trays are joined.",
     )

@@ -9,9 +9,11 @@ from engine.core.inputs import Choice, Number, Unit
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import (
+    NUMBER,
     RATIO,
     TOKENS,
     Count,
+    PlainNumber,
     Ratio,
     Seconds,
     Tokens,
@@ -130,13 +132,13 @@ class Inputs:
     learning_rate: Annotated[
         float,
         Number(label="Learning rate", low=1e-7, high=1.0, scale="log"),
-        RATIO,
+        NUMBER,
     ] = 3e-4
     optimizer: Annotated[str, Choice(label="Optimizer", cites=False, options=OPTIMIZERS)] = "adam"
     decay: Annotated[
         float,
         Number(label="Adam's second decay rate", low=0.5, high=0.99999, step=0.001, advanced=True),
-        RATIO,
+        NUMBER,
     ] = 0.95
 
 
@@ -178,26 +180,33 @@ class Result:
     excess: Annotated[Ratio, _output("Tokens over the fewest", *_HELD)]
     time: Annotated[Seconds, _output("Time of the run", *_HELD, color="compute")]
     floor: Annotated[
-        Seconds, _output("With endless GPUs", "What the time approaches.", *_HELD, color="compute")
+        Seconds,
+        _output("With unlimited GPUs", "What the time approaches.", *_HELD, color="compute"),
     ]
     feeds: Annotated[Count, _output("GPUs that the critical batch feeds", *_HELD, color="data")]
+    scaled: Tokens
     rate: Annotated[
-        Ratio,
+        PlainNumber,
         Output(
             "Learning rate for this batch",
+            note="scaled to {scaled} tokens, the critical batch at most",
             assumes=(
                 "Adam: times the square root of the ratio of the batches. SGD: times the ratio. "
-                "Both below the critical batch; above it, the best rate hardly grows.",
+                "Both up to the critical batch: above it, the best rate hardly grows.",
                 "For Muon the root is what recipes use, not what is proved.",
             ),
             sources=("malladi2022", "merrill2025"),
         ),
     ]
     rescaled: Annotated[
-        Ratio,
+        PlainNumber,
         Output(
             "Second decay rate for this batch",
-            assumes=("The half-life of Adam's second moment stays the same in tokens.",),
+            note="scaled to {scaled} tokens, the critical batch at most",
+            assumes=(
+                "The half-life of Adam's second moment stays the same in tokens, up to the "
+                "critical batch: larger ones are not what the rule was tested on.",
+            ),
             sources=("marek2025",),
         ),
     ]
@@ -221,7 +230,8 @@ def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     critical = critical_batch(inputs.tokens, inputs.measured, inputs.measured_at, inputs.exponent)
     batch = float(inputs.num_gpus * inputs.tokens_per_gpu)
-    factor = batch / inputs.tuned_batch
+    scaled = min(batch, critical)
+    factor = scaled / min(inputs.tuned_batch, critical)
     return Result(
         curves=Lazy(partial(_curves, inputs, critical)),
         critical=critical,
@@ -230,6 +240,7 @@ def solve(inputs: Inputs) -> Result:
         time=_time(inputs, inputs.num_gpus, critical),
         floor=_time(inputs, 1e15, critical),
         feeds=max(1, int(critical / inputs.tokens_per_gpu)),
+        scaled=scaled,
         rate=inputs.learning_rate * (factor if inputs.optimizer == "sgd" else sqrt(factor)),
         rescaled=rescaled_decay(inputs.decay, factor),
         half_life=inputs.tuned_batch * log(0.5) / log(inputs.decay),
@@ -326,7 +337,7 @@ def _changes() -> Table:
          Citation(("mccandlish2018",))),
         ("Second decay rate", "to the power k", "of its Adam part", "none",
          Citation(("marek2025",))),
-        ("Weight decay", "so that B over rate, decay and tokens stays", "likewise", "likewise",
+        ("Weight decay", "keep B / (rate × decay × tokens)", "likewise", "likewise",
          Citation(("bergsma2025",))),
         ("Warm-up and schedule", "in tokens", "in tokens", "in tokens", ""),
     )  # fmt: skip
