@@ -11,7 +11,7 @@ from engine.catalog.forecasts import Forecast, Score, forecasts, scores
 from engine.core.inputs import Choice
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
-from engine.core.units import RATIO, SECONDS, Count, Seconds
+from engine.core.units import COUNT, RATIO, SECONDS, TOKEN_RATE, Count, Seconds
 from engine.core.views import Cell, Code, Table
 from engine.run.document import InputError, read_document
 from engine.simulate.step.step_time import step_time
@@ -88,6 +88,17 @@ def _time(seconds: Seconds) -> Text:
     return say("{t}", t=(seconds, SECONDS)) if seconds else "–"
 
 
+def _work(row: Forecast) -> tuple[Text, Text]:
+    """Return the batch of a row's step, and the tokens per second per GPU that its step means."""
+    run = json.loads(row.run)
+    batch, length = run["training"]["global_batch_size"], run["sequence_length"]
+    rate = batch * length / row.step / run["parallelism"]["world_size"]
+    return (
+        say("{batch} × {length}", batch=(batch, COUNT), length=(length, COUNT)),
+        say("{rate}", rate=(rate, TOKEN_RATE)),
+    )
+
+
 def open_table() -> Table:
     """Return the forecasts that wait for a measurement, the newest last."""
     rows: list[tuple[Cell, ...]] = [
@@ -96,6 +107,7 @@ def open_table() -> Table:
             row.date,
             _time(row.step),
             say("{low} to {high}", low=(row.low, SECONDS), high=(row.high, SECONDS)),
+            *_work(row),
             _time(today_step(row)),
             row.commit[:8],
             row.sha256[:12],
@@ -105,10 +117,21 @@ def open_table() -> Table:
     ]
     return Table(
         title="Not yet measured",
-        columns=("Run", "Made", "Step", "Range", "Today's engine", "Commit", "SHA-256"),
+        columns=(
+            "Run",
+            "Made",
+            "Step",
+            "Range",
+            "Sequences × tokens",
+            "Per GPU",
+            "Today's engine",
+            "Commit",
+            "SHA-256",
+        ),
         rows=tuple(rows),
-        caption="Range: in four of five cases the measured step should lie in it. Commit and hash "
-        "are shortened; the row below has them whole.",
+        caption="Range: in four of five cases the measured step should lie in it. Steps of "
+        "different batches are compared by their tokens per second per GPU. Commit and hash are "
+        "shortened; the row below has them whole.",
     )
 
 

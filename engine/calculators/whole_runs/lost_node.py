@@ -13,7 +13,7 @@ from engine.core.views import Axis, Badge, Lines, Point, Series
 from engine.form import short_job
 from engine.form.adjusted_inputs import with_changes
 from engine.form.fields import OwnConstants
-from engine.form.memory_fit import with_fit
+from engine.form.memory_fit import fit_badge, with_fit
 from engine.form.run.prediction_text import value_with_range
 from engine.run.problems import problems
 from engine.run.run import Run
@@ -49,7 +49,7 @@ _ASSUMES = (
     "lost since the last checkpoint comes on top, for each of the choices.",
 )
 _GRID: Count = 41
-_SHORTEST: Seconds = 0.1 * HOUR
+_SHORTEST: Seconds = 60.0
 _LONGEST: Seconds = 14 * 24 * HOUR
 
 
@@ -234,6 +234,8 @@ def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
             sentence="Nothing runs on what is left. " + " ".join(result.problems),
             color="bad",
         )
+    if result.fit.verdict == "does not fit":
+        return fit_badge(result.fit, "On what is left, the rank that holds most")
     if result.lost_on >= result.lost_wait:
         return Badge(
             text="Wait",

@@ -204,6 +204,8 @@ def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
         return Badge(text="It goes on", sentence=present.say(words), color="compute")
     if inputs.diagnosis == "none":
         words = "{waiting} of 8 ranks wait in a collective. What are the others doing, and why?"
+        if not result.silent:
+            words = "All 8 ranks wait in a collective. Which one, and why does it not end?"
         return Badge(text="Unsolved", sentence=present.say(words))
     if inputs.diagnosis != case.cause:
         return Badge(

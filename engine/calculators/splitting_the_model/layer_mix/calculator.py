@@ -29,7 +29,9 @@ def views(inputs: Inputs, result: Result) -> Views:
     evidence = result.plan.evidence
     return {
         "over_length": partial(charts.over_length, present, inputs, result),
-        **present.values("operations", "saved", "pairs", "cache", "twin_cache"),
+        **present.values(
+            "parameters", "twin_parameters", "operations", "saved", "pairs", "cache", "twin_cache"
+        ),
         "strip": partial(charts.strip, inputs, result),
         "by_kind": partial(charts.by_kind, result),
         "cache_curve": partial(charts.cache_curve, present, inputs, result),

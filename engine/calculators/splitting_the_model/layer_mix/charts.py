@@ -91,7 +91,7 @@ def cache_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the chart of a sequence's cache over its length."""
     mixed, twin = result.caches()
     return Lines(
-        title="Kept of one sequence, to go on writing it",
+        title="KV cache and states of one sequence",
         x=_length_axis(),
         y=Axis(
             label="keys, values and states",

@@ -18,8 +18,19 @@ from engine.catalog.models import Model
 from engine.catalog.recent_models import EVERY_MODEL
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output
-from engine.core.units import Bytes, Count, Operations, Ratio, Seconds, Share, TokenRate, Tokens
+from engine.core.units import (
+    Bytes,
+    Count,
+    Operations,
+    Parameters,
+    Ratio,
+    Seconds,
+    Share,
+    TokenRate,
+    Tokens,
+)
 from engine.form.layer_plans import fastest_plan, published_plan
+from engine.formulas.parameters import total_parameters
 from engine.formulas.token_operations import token_operations
 from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.layer.layer_kinds import (
@@ -59,6 +70,21 @@ class Result:
     counts: tuple[tuple[str, Count], ...]
     kinds: tuple[KindCost, ...]
     layers: Count
+    parameters: Annotated[
+        Parameters,
+        Output(
+            "Parameters of these layers",
+            note="{twin_parameters} with full attention in every layer",
+            color="parameters",
+            assumes=(
+                "Width, heads and feed-forward parts stay; a layer of another kind has matrices of "
+                "its own sizes.",
+            ),
+        ),
+    ]
+    twin_parameters: Annotated[
+        Parameters, Output("Parameters with full attention everywhere", color="muted")
+    ]
     operations: Annotated[
         Operations,
         Output(
@@ -92,14 +118,14 @@ class Result:
     cache: Annotated[
         Bytes,
         Output(
-            "Kept of one sequence",
-            note="to go on writing it; {twin_cache} with full attention in every layer",
+            "KV cache and states of one sequence",
+            note="to generate from it; {twin_cache} with full attention in every layer",
             color="activations",
             assumes=_KEPT,
         ),
     ]
     twin_cache: Annotated[
-        Bytes, Output("Kept with full attention everywhere", color="muted", assumes=_KEPT)
+        Bytes, Output("KV cache with full attention everywhere", color="muted", assumes=_KEPT)
     ]
     plan: ModeledPlan
     rate: Annotated[
@@ -140,6 +166,8 @@ def solve(inputs: Inputs) -> Result:
         counts=tuple(mixer_counts(model).items()),
         kinds=kinds,
         layers=model.num_layers,
+        parameters=total_parameters(model),
+        twin_parameters=total_parameters(twin),
         operations=operations,
         twin_operations=twin_operations,
         saved=twin_operations / operations,

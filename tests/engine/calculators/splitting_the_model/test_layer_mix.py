@@ -129,3 +129,14 @@ def test_full_attention_keeps_three_numbers_of_each_token():
     assert (found.kept_full, found.kept_window, found.kept_state) == (18, 6, 2)
     rows = views(STATE)["answers"].rows
     assert rows[0] == ("Ann", "3, 7", "nothing", "9.52")
+
+
+def test_a_mixture_says_how_many_parameters_it_has():
+    """Gated DeltaNet beside 64 heads of 128: q, k and o as wide, v and a gate twice, a GQA's 8."""
+    found = solved(MIX, model="llama-3-70b", full=1, linear=7, gpus=128, sequence_length=4096)
+    assert found.twin_parameters == pytest.approx(70.55e9, rel=1e-3)
+    attention = 2 * 8192 * 8192 + 2 * 8192 * 1024
+    more = (found.parameters - found.twin_parameters) / 70  # of 80 layers seven in eight
+    assert 2 < (attention + more) / attention < 4
+    # Its matrices cost more at a short length, where hardly anything else counts.
+    assert found.saved == pytest.approx(found.twin_parameters / found.parameters, rel=0.05)

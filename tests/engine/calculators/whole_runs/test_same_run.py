@@ -3,7 +3,13 @@
 import pytest
 
 from engine.calculator import load
-from engine.calculators.whole_runs.lost_node import Inputs, after_the_loss, behind, solve
+from engine.calculators.whole_runs.lost_node import (
+    Inputs,
+    after_the_loss,
+    behind,
+    solve,
+    views,
+)
 from engine.calculators.whole_runs.resumed_run import Inputs as Resumed
 from engine.core.units import HOUR
 from engine.form import short_job
@@ -76,3 +82,16 @@ def test_a_spare_node_pays_while_it_saves_more_than_it_costs():
 )
 def test_verdicts_of_a_resumed_run(inputs, text):
     assert RESUMED.lazy(Resumed(**inputs)).compute({"verdict"})["verdict"].text == text
+
+
+def test_a_repair_of_five_minutes_can_be_typed_and_is_waited_for():
+    inputs = NODE.inputs(repair=NODE.fields["repair"].read("5 min", typed=True))
+    verdict = views(inputs, solve(inputs))["verdict"]
+    assert inputs.repair == 300
+    assert verdict.text == "Wait"
+
+
+def test_what_is_left_may_lack_the_memory():
+    job = {"world_size": 16, "tensor_parallel": 1, "zero_stage": "3", "framework": "fsdp"}
+    inputs = Inputs(**job, global_batch_size=1024, recompute="full")
+    assert views(inputs, solve(inputs))["verdict"].text == "Does not fit"

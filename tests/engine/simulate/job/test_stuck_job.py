@@ -142,3 +142,10 @@ def test_ras_counts_each_type_and_names_the_one_rank_that_differs():
     assert "different Broadcast operation counts\n  7 ranks have not launched" in text("2")
     assert "INCOMPLETE\n  Missing communicator data from 1 rank\n  The missing rank: 3" in text("3")
     assert text("5").endswith("RUNNING  OK")
+
+
+@each("run, words", [("1", "What are the others doing"), ("4", "Which one"), ("6", "Which one")])
+def test_nobody_is_asked_about_ranks_that_are_none(run, words):
+    inputs = Inputs(run=run)
+    sentence = calculator.views(inputs, calculator.solve(inputs))["verdict"].sentence
+    assert words in (sentence if isinstance(sentence, str) else sentence.template)
