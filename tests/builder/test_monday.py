@@ -24,7 +24,7 @@ NOTHING_TO_SET = {
     "racks-of-72": (
         tuple(FRAMEWORKS),
         "whether a rack is one NVLink domain is decided by IMEX, NCCL and the scheduler",
-        r"NCCL 2\.27",
+        r"NCCL 2\.30",
     ),
 }
 

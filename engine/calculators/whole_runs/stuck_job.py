@@ -374,7 +374,7 @@ def _causes() -> Table:
     ]
     return Table(
         title="Five causes, and what each tool shows of them",
-        columns=("Cause", "Watchdog", "Flight Recorder", "RAS", "Stack", "Mend it with", "Source"),
+        columns=("Cause", "Watchdog", "Flight Recorder", "RAS", "Stack", "Fix", "Source"),
         rows=tuple(rows),
     )
 
