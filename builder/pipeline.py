@@ -169,7 +169,7 @@ def _build_site(
                 (calculator.name, calculator.title, calculator.question)
                 for calculator in loaded.calculators.values()
             ),
-            ((article, prose.html) for article, prose in articles[: len(authored)]),
+            ((article, prose.facts.whole) for article, prose in articles[: len(authored)]),
         ),
         base_url=options.base_url,
         repository=options.repository,

@@ -66,7 +66,7 @@ REFUSED = {
     "a picture outside": "![x](../../../../../../etc/passwd)",
     "a picture with a query": f"![x](a.svg?<script>{RUN}</script>)",
     "an article outside": "[x](../../../../../../etc/passwd)",
-    "marks of the build": f"⟦page:javascript:{RUN}⟧ ⟦image:../../x⟧",
+    "marks of the build": f"⟦page=javascript:{RUN}⟧ ⟦image=../../x⟧",
     "places of the parser": "\x02wzxhzdk:0\x03",
     "anchors in options": _TABLES + "Text.\n///",
     "a tag of YAML": '/// note | Mind\n    attrs: !!python/object/apply:os.system ["x"]\nA.\n///',

@@ -8,13 +8,16 @@ import posixpath
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 from builder.content.navigation import LearningPath, PageLink
+from builder.core import html_tree
 from builder.core.folders import RECEIPTS
+from builder.core.html_tree import Element
 from builder.core.problem import ServiceError
 from builder.core.project import Project
 from builder.pages import page_passes
@@ -44,11 +47,7 @@ details.copy-as, details.data { display: none; }
 pre { white-space: pre-wrap; }
 h2, h3 { break-after: avoid; }
 """
-_SHEET = re.compile(r'rel="stylesheet" href="(?:\.\./)*([^"]+)"')
-_RELATIVE = re.compile(r'\b(src|href)="(\.{1,2}/[^"#?]*)[^"#]*(#[^"]*)?"')
-_ARTICLE = re.compile(r"<article>(.*)</article>", re.DOTALL)
-_LEFT_OUT = re.compile(r"<(script|template)\b.*?</\1>", re.DOTALL)
-_ID = re.compile(r'\b(id|for|href|aria-labelledby|aria-describedby)="(#?)([\w.:-]+)"')
+_REFERENCES = ("for", "aria-labelledby", "aria-describedby")  # attributes that name ids
 _IN_STYLE = re.compile(r"url\(#([\w.:-]+)\)")
 _OBJECT = re.compile(rb"(\d+) 0 obj(.*?)endobj", re.DOTALL)
 
@@ -95,36 +94,57 @@ def book_html(
 
 def _chapter(page: str, guide: PageLink, path: LearningPath, site: Path) -> str:
     """Return a guide's article with open folds and with ids that are unique in the book."""
-    slug = guide.slug
-    match = _ARTICLE.search(page)
-    html = _LEFT_OUT.sub("", match[1] if match else "")
-    html = re.sub(r"<details\b(?![^>]*\bopen\b)", "<details open", html)
-    ids = set(re.findall(r'\bid="([\w.:-]+)"', html))
+    article = html_tree.parse(page).first("article")
+    if article is None:
+        return ""
+    for part in list(article.elements("script", "template")):
+        part.replace_with()
+    for fold in article.elements("details"):
+        fold.set("open", None)
+    ids = {element.get("id") for element in article.elements() if element.get("id")}
+    slugs = {other.url.rstrip("/"): other.slug for other in path.guides}
+    for element in article.elements():
+        _set_unique_ids(element, ids, guide.slug)
+        _set_book_links(element, guide, slugs, site)
+    return article.inner_html()
 
-    def with_prefix(match: re.Match[str]) -> str:
-        name, mark, value = match.groups()
-        in_chapter = value in ids and (name != "href" or mark)
-        return f'{name}="{mark}{slug}--{value}"' if in_chapter else match[0]
 
-    html = _ID.sub(with_prefix, _IN_STYLE.sub(rf"url(#{slug}--\1)", html))
-    return _with_book_links(html, guide, path, site)
+def _set_unique_ids(element: Element, ids: Set[str], slug: str) -> None:
+    """Put the slug of the guide before the ids that an element has and names."""
+
+    def unique(name: str) -> str:
+        return f"{slug}--{name}" if name in ids else name
+
+    for name, value in element.attributes.items():
+        new = value or ""
+        if name == "id":
+            new = unique(new)
+        elif name == "href" and new.startswith("#"):
+            new = f"#{unique(new[1:])}"
+        elif name in _REFERENCES:
+            new = " ".join(map(unique, new.split()))
+        elif "url(#" in new:
+            new = _IN_STYLE.sub(lambda match: f"url(#{unique(match[1])})", new)
+        if new != (value or ""):
+            element.set(name, new)
 
 
-def _with_book_links(html: str, guide: PageLink, path: LearningPath, site: Path) -> str:
-    """Return the HTML with links to guides of the book, and without links to other pages."""
-    slugs = {guide.url.rstrip("/"): guide.slug for guide in path.guides}
-
-    def replacement(match: re.Match[str]) -> str:
-        name, address, anchor = match[1], match[2], match[3] or ""
-        target = posixpath.normpath(posixpath.join(guide.url, address))
+def _set_book_links(
+    element: Element, guide: PageLink, slugs: Mapping[str, str], site: Path
+) -> None:
+    """Let an element lead to guides of the book and to files of the site, and to no other page."""
+    for name in ("src", "href"):
+        url = urlsplit(element.get(name))
+        if not url.path.startswith(("./", "../")):
+            continue
+        target = posixpath.normpath(posixpath.join(guide.url, url.path))
         if name == "src":
-            return f'src="{(site / target).resolve().as_uri()}"'
-        if target not in slugs:
-            return ""
-        slug = slugs[target]
-        return f'href="#{slug}{anchor and "--" + anchor[1:]}"'
-
-    return _RELATIVE.sub(replacement, html)
+            element.set(name, (site / target).resolve().as_uri())
+        elif target in slugs:
+            anchor = f"--{url.fragment}" if url.fragment else ""
+            element.set(name, f"#{slugs[target]}{anchor}")
+        else:
+            element.drop(name)
 
 
 def pages_of_links(pdf: bytes, names: list[str]) -> dict[str, int]:
@@ -216,8 +236,9 @@ def print_book(path: LearningPath, site: Path, project: Project) -> bytes:
     """
     browser = find_chromium()
     pages = {guide.slug: _page_with_receipts(site / guide.url) for guide in path.guides}
-    match = _SHEET.search(pages[path.guides[0].slug])
-    stylesheet = match[1] if match else ""
+    links = html_tree.parse(pages[path.guides[0].slug]).elements("link")
+    sheets = (link.get("href") for link in links if link.get("rel") == "stylesheet")
+    stylesheet = next(sheets, "").lstrip("./")
     draft = print_pdf(book_html(path, pages, site, stylesheet, {}, project), browser)
     numbers = pages_of_links(draft, [guide.slug for guide in path.guides])
     return print_pdf(book_html(path, pages, site, stylesheet, numbers, project), browser)

@@ -1,6 +1,5 @@
 """Pages of learning paths: steps with outcomes, and the prerequisite map."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -84,10 +83,6 @@ def _row(entry: PageLink, row: int, gutter: float, outside: set[str], root: str)
     )
 
 
-_OUTCOMES = re.compile(r"<p>After this guide you can.*?</p>\s*<ul>(.*?)</ul>", re.DOTALL)
-_ITEM = re.compile(r"<li>(.*?)</li>", re.DOTALL)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathStep:
     """A guide of a learning path and its learning outcomes, as HTML texts."""
@@ -105,14 +100,14 @@ class PathPage:
 
 
 def path_page(
-    path: Article, articles: Iterable[Article], html_by_source: Mapping[str, str], root: str
+    path: Article, articles: Iterable[Article], outcomes: Mapping[str, tuple[str, ...]], root: str
 ) -> PathPage:
     """Return the data of a learning path's page.
 
     Args:
         path: the page.
         articles: all of them.
-        html_by_source: source -> HTML of a guide.
+        outcomes: source -> learning outcomes of a guide.
         root: way from the page to the output folder.
     """
     guides = {guide.slug: guide for guide in articles if guide.kind == "guide"}
@@ -135,19 +130,10 @@ def path_page(
         root,
     )
     steps = (
-        PathStep(
-            guide=page_link(guide), outcomes=learning_outcomes(html_by_source.get(guide.source, ""))
-        )
+        PathStep(guide=page_link(guide), outcomes=outcomes.get(guide.source, ()))
         for guide in path_guides
     )
     return PathPage(steps=tuple(steps), map=prerequisite_map)
-
-
-def learning_outcomes(html: str) -> tuple[str, ...]:
-    """Return a guide's learning outcomes, without links and live numbers."""
-    match = _OUTCOMES.search(html)
-    items = _ITEM.findall(match[1]) if match else ()
-    return tuple(re.sub(r"<[^>]+>|⟦[^⟧]*⟧", "", item).strip().rstrip(";.") for item in items)
 
 
 def path_page_problems(articles: Iterable[Article]) -> list[Problem]:

@@ -1,5 +1,6 @@
 """Link targets: articles with URL, title and anchors; and the placeholders for them in prose."""
 
+import json
 import posixpath
 import re
 from collections.abc import Callable, Mapping
@@ -53,42 +54,63 @@ def link_title(link: str, source: str, index: LinkTargets) -> str:
     return target.anchors[anchor]
 
 
-# Placeholders in rendered prose for values known only after all articles are rendered.
+# Placeholders in HTML for what is known only later: `⟦kind=argument⟧`.
 #
-# A placeholder is `⟦kind:argument⟧`. The page replaces page, title and image placeholders by URLs
-# and titles, and math placeholders by MathML.
+# In an article: page, title and image (URLs and titles), math, equation and symbol (MathML), list
+# (content of all pages). On a finished page: asset (URLs with hashes).
 
-_PLACEHOLDER = re.compile(r"⟦(page|title|image|math):([^⟦⟧]*)⟧")
+_PLACEHOLDER = re.compile(r"⟦(\w+)=([^⟦⟧]*)⟧")
+_TEXT_KINDS = ("page", "title", "image")
 
 
 def page_placeholder(target: str) -> str:
     """Return the placeholder for the URL of a link to an article or anchor."""
-    return f"⟦page:{target}⟧"
+    return f"⟦page={target}⟧"
 
 
 def title_placeholder(target: str) -> str:
     """Return the placeholder for the title of a link's target."""
-    return f"⟦title:{target}⟧"
+    return f"⟦title={target}⟧"
 
 
 def image_placeholder(source: str) -> str:
     """Return the placeholder for the URL of an image."""
-    return f"⟦image:{source}⟧"
+    return f"⟦image={source}⟧"
 
 
 def math_placeholder(name: str) -> str:
     """Return the placeholder for a typeset formula."""
-    return f"⟦math:{name}⟧"
+    return f"⟦math={name}⟧"
 
 
-def fill_placeholders(html: str, replacements: dict[str, Callable[[str], str]]) -> str:
+def equation_placeholder(name: str, numbers: Mapping[str, str]) -> str:
+    """Return the placeholder for a typeset equation with the texts of its numbers."""
+    return f"⟦equation={name} {escape(json.dumps(numbers), quote=False)}⟧"
+
+
+def symbol_placeholder(name: str) -> str:
+    """Return the placeholder for a typeset symbol of an equation, "equation.key"."""
+    return f"⟦symbol={name}⟧"
+
+
+def without_placeholders(text: str) -> str:
+    """Return text without placeholders."""
+    return _PLACEHOLDER.sub("", text)
+
+
+def fill_placeholders(html: str, replacements: Mapping[str, Callable[[str], str]]) -> str:
     """Return the HTML with placeholders replaced by `replacements[kind](argument)`.
 
-    Math comes as HTML; everything else as text, which is escaped here.
+    URLs and titles come as text, which is escaped here; everything else comes as HTML. Placeholders
+    of other kinds stay.
     """
+    if "⟦" not in html:
+        return html
 
     def replacement(match: re.Match[str]) -> str:
+        if match[1] not in replacements:
+            return match[0]
         value = replacements[match[1]](unescape(match[2]))
-        return value if match[1] == "math" else escape(value)
+        return escape(value) if match[1] in _TEXT_KINDS else value
 
     return _PLACEHOLDER.sub(replacement, html)

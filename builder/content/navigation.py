@@ -204,22 +204,23 @@ def reference_pages(articles: Iterable[Article]) -> tuple[PageLink, ...]:
 
 
 def tool_links(
-    calculators: Iterable[tuple[str, str, str]], pages: Iterable[tuple[Article, str]]
+    calculators: Iterable[tuple[str, str, str]], pages: Iterable[tuple[Article, Iterable[str]]]
 ) -> tuple[PageLink, ...]:
     """Return a link to every calculator that a page shows whole.
 
     Args:
         calculators: name, title and question of each.
-        pages: each article with its HTML; a tool's own page is preferred, then guides in order.
+        pages: each article with the calculators it shows whole; a tool's own page is preferred,
+            then guides in order.
     """
     candidates = (page for page in pages if page[0].kind != "tab")  # tabs come after their guide
     ordered = sorted(
         candidates, key=lambda page: (page[0].kind != "tool", page[0].path, page[0].order)
     )
     first_page: dict[str, Article] = {}
-    for article, html in ordered:
-        for part in html.split('data-calculator="')[1:]:
-            first_page.setdefault(part[: part.find('"')], article)
+    for article, whole in ordered:
+        for name in whole:
+            first_page.setdefault(name, article)
     links = []
     for name, title, question in calculators:
         if first_article := first_page.get(name):

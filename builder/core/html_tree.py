@@ -33,6 +33,7 @@ _IMPLIED_ENDS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
 }
 
 
+_WHOLE_URLS = ("https:", "http:", "mailto:", "data:", "/")
 _NAME = re.compile(r"(?<=[\s\"'])[^\s=\"'<>/]+(?=\s*=)")  # of an attribute in a start tag
 
 
@@ -123,6 +124,16 @@ class Element:
         siblings[at : at + 1] = nodes
         self.parent = None
 
+    def joined_children(self) -> list["Element | str"]:
+        """Return the children, texts that follow each other as one."""
+        joined: list[Element | str] = []
+        for node in self.children:
+            if joined and _is_text(node) and _is_text(joined[-1]):
+                joined[-1] = f"{joined[-1]}{node}"
+            else:
+                joined.append(node)
+        return joined
+
     def remove_line(self) -> None:
         """Remove the element, and the line break behind it."""
         if self.parent is None:
@@ -177,6 +188,10 @@ class Element:
         parts: list[str] = []
         _write(self, parts)
         return "".join(parts)
+
+
+def _is_text(node: "Element | str") -> bool:
+    return isinstance(node, str) and not isinstance(node, Comment)
 
 
 def _write(node: "Element | str", parts: list[str]) -> None:
@@ -344,6 +359,26 @@ def _text_pieces(
                 yield from _text_pieces(node.children, without)
         elif not isinstance(node, Comment):
             yield node
+
+
+def text_before(root: Element, end: Element | None) -> str:
+    """Return the text of a tree before one of its elements, all of it if there is none."""
+    pieces: list[str] = []
+    pending: list[Element | str] = [root]
+    while pending and (node := pending.pop()) is not end:
+        if isinstance(node, Element):
+            pending += reversed(node.children)
+        elif _is_text(node):
+            pieces.append(node)
+    return unescape("".join(pieces))
+
+
+def rebase_links(root: Element) -> None:
+    """Make the relative links of a part of a page lead from a folder below that of the page."""
+    for element in root.elements():
+        href = element.attributes.get("href")
+        if href is not None and not href.startswith(_WHOLE_URLS):
+            element.set("href", f"../{href}")
 
 
 def split_space(nodes: Sequence["Element | str"]) -> tuple[str, list["Element | str"], str]:

@@ -5,7 +5,6 @@ other chart the presets of its calculator. Lists of guides animate these preview
 a reader points at them, but not for readers who prefer reduced motion.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,7 +27,6 @@ from engine.draw.scene import scene_svg
 
 _FRAMES = 6
 _POSITIONS = (0.5, 0.3, 0.15, 0.4, 0.65)  # of a handle on its axis, there and back
-_FIGURE = re.compile(r'<figure class="(?:chart|scene-figure)" data-of="(\w+)" data-output="(\w+)"')
 LOCAL_LIMIT = 4  # up to this many figures are computed in this process
 Charts = dict[str, Any]
 # (calculator, name in the build cache) -> digest of its results and of this module.
@@ -117,8 +115,7 @@ def _opening_figures(guides: Iterable[tuple[Article, ArticleHtml]]) -> dict[str,
     """Return slug -> (calculator, output) of the opening figure of each guide."""
     openings: dict[str, tuple[str, str]] = {}
     for article, prose in guides:
-        html = prose.html if prose.figures else ""
-        figures = [(match[1], match[2]) for match in _FIGURE.finditer(html)]
+        figures = prose.facts.drawn
         opening = next((figure for figure in figures if figure not in openings.values()), None)
         if article.kind == "guide" and opening:
             openings[article.slug] = opening

@@ -1,14 +1,15 @@
 """Opening figures of guides as standalone SVG files, for lists of guides."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from builder.core import html_tree
+from builder.core.html_tree import Element
+
 _WIDTH, _MARGIN = 460, 12  # of a chart, and around every picture
 _SECONDS = 0.9  # per state of an animated figure
-_DRAWING = re.compile(r'<svg [^>]*class="(scene|chart-svg)"[^>]*>')
-_TAG = re.compile(r"<svg\b|</svg>")
 _SHEETS = ("10-colors.css", "40-charts.css", "45-scene.css")
 _SANS = "system-ui, sans-serif"
 
@@ -22,15 +23,21 @@ def drawing_rules(styles: Path) -> str:
     return f":root{{--sans:{_SANS};font-family:{_SANS}}}{text}{narrow}"
 
 
-def standalone_figures(html: str, style: str) -> Iterator[str]:
-    """Yield the figures of a page as standalone SVG files, in page order.
+def standalone_figure(drawing: str, style: str) -> str:
+    """Return a figure of a page as a standalone SVG file.
 
     Args:
-        html: of the page, its figures drawn.
+        drawing: SVG element of the figure, as drawn on a page.
         style: from `drawing_rules`.
     """
-    for match in _DRAWING.finditer(html):
-        yield _standalone_figure(html, style, match)
+    svg = html_tree.parse(drawing).first("svg")
+    return _standalone_svg(svg, svg.inner_html(), style) if svg else ""
+
+
+def figure_description(drawing: str) -> str:
+    """Return what a figure says to those who do not see it."""
+    svg = html_tree.parse(drawing).first("svg")
+    return svg.get("aria-label") if svg else ""
 
 
 def animated_figure(drawings: Sequence[str], style: str) -> str:
@@ -42,12 +49,18 @@ def animated_figure(drawings: Sequence[str], style: str) -> str:
         drawings: SVG elements, states of the same figure.
         style: from `drawing_rules`.
     """
-    figures = [(drawing, match) for drawing in drawings if (match := _DRAWING.search(drawing))]
+    parsed = (html_tree.parse(drawing).first("svg") for drawing in drawings)
+    figures = [svg for svg in parsed if svg is not None and _kind(svg)]
     if len(figures) < 2:
         return ""
-    states = [_inner_svg(drawing, match) for drawing, match in figures]
-    groups = "".join(f'<g class="state s{at}">{inner}</g>' for at, inner in enumerate(states))
-    return _standalone_svg(figures[0][1], groups, style + _animation_rules(len(states)))
+    groups = "".join(
+        f'<g class="state s{at}">{svg.inner_html()}</g>' for at, svg in enumerate(figures)
+    )
+    return _standalone_svg(figures[0], groups, style + _animation_rules(len(figures)))
+
+
+def _kind(svg: Element) -> str:
+    return next((name for name in svg.classes if name in ("scene", "chart-svg")), "")
 
 
 def _animation_rules(count: int) -> str:
@@ -63,47 +76,29 @@ def _animation_rules(count: int) -> str:
     )
 
 
-def _standalone_figure(html: str, style: str, match: re.Match[str]) -> str:
-    return _standalone_svg(match, _inner_svg(html, match), style)
-
-
-def _inner_svg(html: str, match: re.Match[str]) -> str:
-    return html[match.end() : _drawing_end(html, match.start()) - len("</svg>")]
-
-
-def _standalone_svg(match: re.Match[str], inner: str, style: str) -> str:
-    width, height, size = _scene_size(match[0]) if match[1] == "scene" else _chart_size(match[0])
+def _standalone_svg(svg: Element, inner: str, style: str) -> str:
+    kind = _kind(svg)
+    width, height, size = _scene_size(svg) if kind == "scene" else _chart_size(svg)
     box = f"{-_MARGIN} {-_MARGIN} {width + 2 * _MARGIN:g} {height + 2 * _MARGIN:g}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" '
         f'width="{width + 2 * _MARGIN:g}" height="{height + 2 * _MARGIN:g}">'
         f"<style>{escape(style, quote=False)}</style>"
         f'<rect x="{-_MARGIN}" y="{-_MARGIN}" width="100%" height="100%" class="c-paper" '
-        f'fill="currentColor"/><g class="{match[1]}"><svg {size} overflow="visible">{inner}</svg>'
+        f'fill="currentColor"/><g class="{kind}"><svg {size} overflow="visible">{inner}</svg>'
         "</g></svg>"
     )
 
 
-def _drawing_end(html: str, start: int) -> int:
-    """Return the end offset of the drawing that starts at `start`."""
-    depth = 0
-    for tag in _TAG.finditer(html, start):
-        depth += 1 if tag[0] == "<svg" else -1
-        if depth == 0:
-            return tag.end()
-    return len(html)
-
-
-def _scene_size(tag: str) -> tuple[float, float, str]:
+def _scene_size(svg: Element) -> tuple[float, float, str]:
     """Return the width, the height and the position attributes of a scene."""
-    match = re.search(r'viewBox="([^"]+)"', tag)
-    _, _, width, height = map(float, match[1].split() if match else ("0", "0", "600", "400"))
+    _, _, width, height = map(float, (svg.get("viewbox") or "0 0 600 400").split())
     return width, height, f'width="{width:g}" height="{height:g}"'
 
 
-def _chart_size(tag: str) -> tuple[float, float, str]:
+def _chart_size(svg: Element) -> tuple[float, float, str]:
     """Return the width, the height and the position attributes of a chart inside its margins."""
-    match = re.search(r"margin:(\S+)px (\S+)px (\S+)px (\S+)px.*?height:(\S+)px", tag)
+    match = re.search(r"margin:(\S+)px (\S+)px (\S+)px (\S+)px.*?height:(\S+)px", svg.get("style"))
     top, right, bottom, left, height = map(float, match.groups() if match else (0, 0, 0, 0, 300))
     inner = _WIDTH - left - right
     attributes = f'x="{left:g}" y="{top:g}" width="{inner:g}" height="{height:g}"'

@@ -3,7 +3,7 @@
 import io
 import multiprocessing
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape, unescape
@@ -97,7 +97,7 @@ def card_svg(
         site: its name.
         title: of the page.
         sentence: its question or summary.
-        picture: a figure from `hero_figures.standalone_figures`, "" for none.
+        picture: a figure from `hero_figures.standalone_figure`, "" for none.
         style: CSS of drawings (`hero_figures.drawing_rules`).
         measure: (text, family, size) -> its width in pixels.
     """
@@ -225,7 +225,7 @@ def _wordmark(site: str) -> str:
     )
 
 
-_MARK_CLASSES = 'class="c-paper c-ink c-muted c-compute c-communication"'
+_MARK_CLASSES = '<g class="c-paper c-ink c-muted c-compute c-communication"></g>'
 _LANES = (
     '<rect class="c-compute" width="15" height="4.5" fill="currentColor"/>'
     '<rect class="c-communication" x="6" y="7.5" width="18" height="4.5" fill="currentColor"/>'
@@ -248,7 +248,6 @@ def _fit_into_box(
 
 RenderPngs = Callable[[Mapping[str, str]], Mapping[str, bytes]]
 _LISTING_KINDS = ("home", "path")  # kinds of pages that list guides
-_DESCRIPTION = re.compile(r'<svg [^>]*class="(?:scene|chart-svg)"[^>]* aria-label="([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,29 +271,29 @@ class CardContent:
 
 
 def card_contents(
-    site: str, pages: Mapping[str, tuple[Article, str]], style: str
+    site: str, pages: Mapping[str, tuple[Article, Sequence[str]]], style: str
 ) -> dict[str, CardContent]:
     """Return source -> card content of every page except embeds.
 
     Args:
         site: its name.
-        pages: source -> (article, its HTML).
+        pages: source -> (article, SVG of its first figures).
         style: CSS of drawings (`hero_figures.drawing_rules`).
     """
     articles = [article for article, _ in pages.values()]
     contents = {}
-    for source, (article, html) in pages.items():
+    for source, (article, drawings) in pages.items():
         if article.kind == calculator_context.EMBED_KIND:
             continue
-        figure_html = html
         if article.kind in _LISTING_KINDS and (guide := _first_guide(article, articles)):
-            figure_html = pages[guide.source][1]
+            drawings = pages[guide.source][1]
+        drawing = next(iter(drawings), "")
         contents[source] = CardContent(
             site=site,
             title=article.title,
             sentence=article.question or article.summary,
-            figure=next(hero_figures.standalone_figures(figure_html, style), ""),
-            figure_text=figure_description(figure_html),
+            figure=hero_figures.standalone_figure(drawing, style) if drawing else "",
+            figure_text=hero_figures.figure_description(drawing) if drawing else "",
         )
     return contents
 
@@ -342,12 +341,6 @@ def render_cards(
 def draw_card(content: CardContent, style: str, measure: Measure) -> str:
     """Return a card as SVG."""
     return card_svg(content.site, content.title, content.sentence, content.figure, style, measure)
-
-
-def figure_description(html: str) -> str:
-    """Return the label of the first figure of a page, "" without one."""
-    match = _DESCRIPTION.search(html)
-    return unescape(match[1]) if match else ""
 
 
 def _alt_text(content: CardContent) -> str:

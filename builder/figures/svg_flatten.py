@@ -6,17 +6,18 @@ stretch their marks to the available width; here that width is fixed.
 
 import re
 
+from builder.core import html_tree
+from builder.core.html_tree import Element
+
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _VARIABLE = re.compile(r"var\((--[\w-]+)(?:,([^()]*))?\)")
 _LIST = re.compile(r":is\(([^()]*)\)")
-_SVG = re.compile(r"<svg\b([^>]*)>|</svg>")
-_PATH = re.compile(r'(<path\b[^>]*? d=")([^"]*)"')
 _STEP = re.compile(r"([MmLlHhVvZ])([-\d. ]*)")
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
-_TRANSLATED = re.compile(r'style="transform:translate\(([-\d.]+)px,([-\d.]+)px\)[^"]*"')
+_TRANSLATED = re.compile(r"transform:translate\(([-\d.]+)px,([-\d.]+)px\)")
 Frame = tuple[float, float, float, float]  # width, height, x scale, y scale
-_PERCENTAGE = re.compile(r' (x|y|x1|x2|y1|y2|cx|cy|width|height)="([-\d.]+)%"')
+_ACROSS, _DOWN = ("x", "x1", "x2", "cx", "width"), ("y", "y1", "y2", "cy", "height")
 
 
 def flatten_style(sheet: str, sans: str) -> str:
@@ -46,9 +47,8 @@ def flatten_style(sheet: str, sans: str) -> str:
 
 def needed_rules(rules: str, drawing: str) -> str:
     """Return the flattened rules whose classes occur in the drawing."""
-    class_names = {
-        name for names in re.findall(r'class="([^"]*)"', drawing) for name in names.split()
-    }
+    elements = html_tree.parse(drawing).elements()
+    class_names = {name for element in elements for name in element.classes}
     kept = []
     for selectors, body in _RULE.findall(rules):
         matching = [
@@ -63,12 +63,14 @@ def needed_rules(rules: str, drawing: str) -> str:
 
 def flatten_drawing(figure: str) -> tuple[str, float, float]:
     """Return (flattened SVG group, width, height) of a figure from `hero_figures`."""
-    box = re.search(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"', figure)
-    left, top, width, height = map(float, box.groups() if box else ("0", "0", "600", "400"))
-    inside = figure[figure.index("<g class=") : figure.rindex("</svg>")]
-    inside = _TRANSLATED.sub(r'transform="translate(\1,\2)"', _flatten_frames(inside))
-    inside = _VARIABLE.sub(r"\2", inside)
-    return f'<g transform="translate({-left:g},{-top:g})">{inside}</g>', width, height
+    root = html_tree.parse(figure)
+    svg, group = root.first("svg"), root.first("g")
+    if svg is None or group is None:
+        return "", 600.0, 400.0
+    left, top, width, height = map(float, (svg.get("viewbox") or "0 0 600 400").split())
+    _flatten(group, None)
+    move = f"translate({-left:g},{-top:g})"
+    return f'<g transform="{move}">{group.html()}</g>', width, height
 
 
 def _without_media_rules(sheet: str) -> str:
@@ -100,58 +102,58 @@ def _resolve_variables(body: str, known: dict[str, str]) -> str:
     return _VARIABLE.sub(lambda match: known.get(match[1], match[2] or ""), body)
 
 
-def _flatten_frames(inside: str) -> str:
-    """Return the elements with nested <svg> frames as groups and with lengths in pixels."""
-    frames: list[Frame] = []
-    parts, start = [], 0
-    for tag in _SVG.finditer(inside):
-        parts.append(_in_pixels(inside[start : tag.start()], frames))
-        start = tag.end()
-        if tag[1] is None:
-            frames.pop()
-            parts.append("</g>")
+def _flatten(parent: Element, frame: Frame | None) -> None:
+    """Put groups in place of nested <svg> frames, and lengths in pixels."""
+    for element in [node for node in parent.children if isinstance(node, Element)]:
+        if element.tag == "svg":
+            x, y = _length(element, "x", 0, frame), _length(element, "y", 0, frame)
+            _flatten(element, _frame(element, frame))
+            move = f"translate({x:g},{y:g})"
+            element.replace_with(Element("g", {"transform": move}, element.children))
             continue
-        frames.append(_frame(tag[1], frames))
-        x, y = _attribute_number(tag[1], "x", 0), _attribute_number(tag[1], "y", 0)
-        parts.append(f'<g transform="translate({x:g},{y:g})">')
-    return "".join(parts) + inside[start:]
+        if frame:
+            _set_pixels(element, frame)
+        _set_plain_style(element)
+        _flatten(element, frame)
 
 
-def _frame(attributes: str, outer: list[Frame]) -> Frame:
+def _set_plain_style(element: Element) -> None:
+    """Resolve the variables of a style by their defaults; a move becomes an attribute."""
+    style = element.get("style")
+    if match := _TRANSLATED.match(style):
+        element.drop("style")
+        element.set("transform", f"translate({match[1]},{match[2]})")
+    elif "var(" in style:
+        element.set("style", _VARIABLE.sub(r"\2", style))
+
+
+def _frame(svg: Element, outer: Frame | None) -> Frame:
     """Return (width, height, x scale, y scale) of a nested <svg> frame."""
-    outer_width, outer_height = outer[-1][:2] if outer else (0.0, 0.0)
-    width, height = (
-        _attribute_number(attributes, "width", outer_width),
-        _attribute_number(attributes, "height", outer_height),
-    )
-    box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', attributes)
-    if box is None:
+    outer_width, outer_height = outer[:2] if outer else (0.0, 0.0)
+    width = _length(svg, "width", outer_width, outer)
+    height = _length(svg, "height", outer_height, outer)
+    box = [float(number) for number in svg.get("viewbox").split()]
+    if len(box) != 4:
         return width, height, 1.0, 1.0
-    return width, height, width / float(box[1]), height / float(box[2])
+    return width, height, width / box[2], height / box[3]
 
 
-def _attribute_number(attributes: str, name: str, whole: float) -> float:
-    match = re.search(rf' {name}="([-\d.]+)(%?)"', attributes)
-    if match is None:
-        return whole
-    return float(match[1]) * (whole / 100 if match[2] else 1)
+def _length(svg: Element, name: str, default: float, frame: Frame | None) -> float:
+    """Return an attribute in pixels, a percentage of the frame's width or height."""
+    value = svg.get(name)
+    if not value:
+        return default
+    whole = (frame[1] if name in _DOWN else frame[0]) if frame else 0.0
+    return float(value[:-1]) * whole / 100 if value.endswith("%") else float(value)
 
 
-def _in_pixels(text: str, frames: list[Frame]) -> str:
-    """Return the elements of the innermost frame with lengths in pixels."""
-    if not frames:
-        return text
-    width, height, x_scale, y_scale = frames[-1]
-
-    def percentage(match: re.Match[str]) -> str:
-        whole = height if match[1] in ("y", "y1", "y2", "cy", "height") else width
-        return f' {match[1]}="{float(match[2]) * whole / 100:g}"'
-
-    def path(match: re.Match[str]) -> str:
-        return f'{match[1]}{_stretch_path(match[2], x_scale, y_scale)}"'
-
-    text = _PERCENTAGE.sub(percentage, text)
-    return text if x_scale == y_scale == 1 else _PATH.sub(path, text)
+def _set_pixels(element: Element, frame: Frame) -> None:
+    """Put the lengths of an element of a frame in pixels, and stretch its path."""
+    for name in (*_ACROSS, *_DOWN):
+        if element.get(name).endswith("%"):
+            element.set(name, f"{_length(element, name, 0, frame):g}")
+    if element.tag == "path" and frame[2:] != (1, 1):
+        element.set("d", _stretch_path(element.get("d"), *frame[2:]))
 
 
 def _stretch_path(path: str, x_scale: float, y_scale: float) -> str:

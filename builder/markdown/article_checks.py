@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from html import unescape
 
 from builder.content.article import Article
+from builder.core import html_tree
+from builder.core.html_tree import Element
 from builder.core.problem import (
     Problem,
     blank_code_and_math,
@@ -140,12 +141,12 @@ def _option_problems(body: str) -> Iterator[tuple[int, str]]:
         within = bool(_BLOCK.match(line)) or option
 
 
-_LISTING = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
+_UNKNOWN_BLOCK = re.compile(r"^///+ *([a-z-]+)", re.MULTILINE)
 _HEADING = re.compile(r"(#{1,6})\s+\S")
 
 
 def problems(
-    article: Article, html: str, state: RenderState, blocks: Sequence[str]
+    article: Article, root: Element, state: RenderState, blocks: Sequence[str]
 ) -> tuple[Problem, ...]:
     """Return the problems of an article, each once; `blocks` names all block types."""
     messages = [
@@ -154,8 +155,8 @@ def problems(
         for problem in problems_where(article.source, article.body, raw, message)
     ]
     messages += _inline_placement_problems(article, state)
-    messages += _heading_problems(article) + _early_answer_problems(article, html, state.answers)
-    messages += _unknown_block_problems(article, html, blocks)
+    messages += _heading_problems(article) + _early_answer_problems(article, root, state.answers)
+    messages += _unknown_block_problems(article, root, blocks)
     messages += allowed_html.problems(article.source, article.body) or _raw_html_problems(
         article, state
     )
@@ -165,7 +166,7 @@ def problems(
 
 def html_text(html: str) -> str:
     """Return the text of an HTML fragment, without tags and with single spaces."""
-    return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
+    return " ".join(html_tree.parse(html).text().split())
 
 
 def _raw_html_problems(article: Article, state: RenderState) -> list[Problem]:
@@ -200,12 +201,14 @@ def _contains_number(number: str, text: str) -> bool:
 
 
 def _early_answer_problems(
-    article: Article, html: str, answers: list[tuple[str, str]]
+    article: Article, root: Element, answers: list[tuple[str, str]]
 ) -> list[Problem]:
     wrong = []
-    for marker, truth in answers:
-        texts = (article.title, article.question, article.summary, html[: html.find(marker)])
-        before = html_text(" ".join(texts))
+    prompts = {element.get("data-predict"): element for element in root.elements()}
+    for name, truth in answers:
+        text = html_tree.text_before(root, prompts.get(name))
+        texts = (article.title, article.question, article.summary, text)
+        before = " ".join(" ".join(texts).split())
         if _contains_number(truth, before):
             message = f"the answer '{truth}' stands before the question that asks for it"
             wrong += problems_where(article.source, article.body, "/// predict", message)
@@ -225,10 +228,11 @@ def _inline_placement_problems(article: Article, state: RenderState) -> list[Pro
     return wrong
 
 
-def _unknown_block_problems(article: Article, html: str, known: Sequence[str]) -> list[Problem]:
+def _unknown_block_problems(article: Article, root: Element, known: Sequence[str]) -> list[Problem]:
+    text = html_tree.text(root.children, "\n", without=lambda element: element.tag == "pre")
     return [
         problem
-        for name in dict.fromkeys(re.findall(r"(?:<p>|\n)///+ *([a-z-]+)", _LISTING.sub("", html)))
+        for name in dict.fromkeys(_UNKNOWN_BLOCK.findall(text))
         for problem in problems_where(
             article.source,
             article.body,

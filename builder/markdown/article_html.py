@@ -4,7 +4,6 @@ import re
 import xml.etree.ElementTree as etree
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from html import unescape
 from typing import Any
 
 from markdown import Extension, Markdown  # type: ignore[import-untyped]
@@ -17,16 +16,18 @@ from markdown.preprocessors import HtmlBlockPreprocessor  # type: ignore[import-
 from markdown.treeprocessors import Treeprocessor  # type: ignore[import-untyped]
 
 from builder.content.article import Article
+from builder.core import html_tree
 from builder.core.problem import Problem
 from builder.markdown import (
     allowed_html,
     article_checks,
-    line_breaking,
+    article_tree,
     reference_lists,
     tex_to_mathml,
 )
 from builder.markdown.allowed_html import ATTRIBUTES
 from builder.markdown.article_checks import html_text
+from builder.markdown.article_tree import ArticleFacts, Receipt
 from builder.markdown.extensions.blocks import SiteBlocksExtension
 from builder.markdown.extensions.calculators import PlacementExtension
 from builder.markdown.extensions.links import LinkExtension
@@ -60,36 +61,6 @@ class PatternGuardExtension(Extension):  # type: ignore[misc]
             inline.compiled_re = _GuardedPattern(inline.compiled_re, marks)
 
 
-# Characters of a listing that fit in the text column (theme/styles/00-base.css).
-LINE_LENGTH = 82
-# Pygments token classes that theme/styles/58-prose.css styles; spans of others are removed.
-STYLED_TOKENS = {"c", "c1", "cm", "ch", "cp", "k", "kn", "kd", "kc", "nb", "ow"}
-STYLED_TOKENS |= {"s", "s1", "s2", "sd", "mi", "mf", "m"}
-_LISTING = re.compile(r'(<div class="language-[\w-]+ highlight)("><pre>.*?</pre>)', re.DOTALL)
-_TAG = re.compile(r"<[^>]*>")
-_TOKEN = re.compile(r'<span class="(\w+)">([^<]*)</span>')
-
-
-def style_listings(html: str) -> str:
-    """Return the HTML with focusable code listings, and with wide ones marked.
-
-    A listing wider than its place is scrolled, by keyboard, too. One with a line that the column of
-    the text does not hold takes the width of a figure, where the window has it.
-    """
-    return _LISTING.sub(_style_listing, html).replace("<pre>", '<pre tabindex="0">')
-
-
-def _keep_styled_token(token: re.Match[str]) -> str:
-    return token[0] if token[1] in STYLED_TOKENS else token[2]
-
-
-def _style_listing(listing: re.Match[str]) -> str:
-    division, text = listing.groups()
-    longest = max(map(len, unescape(_TAG.sub("", text)[2:]).split("\n")))
-    styled = _TOKEN.sub(_keep_styled_token, text)
-    return f"{division}{' wide' if longest > LINE_LENGTH else ''}{styled}"
-
-
 _EXAMPLE = re.compile(
     r"^(?P<marks>///+) example\n(?P<text>.*?)^(?P=marks)$", re.MULTILINE | re.DOTALL
 )
@@ -104,14 +75,6 @@ def _example_with_source(match: re.Match[str]) -> str:
     marks, text = match["marks"], match["text"].strip("\n")
     listing = f"`````markdown\n{text}\n`````"
     return f"{marks} example\n{listing}\n\n{text}\n{marks}"
-
-
-_NUMBER_INPUT = re.compile(r'<input [^>]*data-of="(\w+)" type="text" inputmode="decimal"')
-_SHORT_CHOICE = re.compile(r'<select name="(\w+)" data-of="(\w+)" data-more')
-_WHOLE_CALCULATOR = re.compile(
-    r'<section class="calculator(?: workbench)?" id="[\w-]+" data-calculator="(\w+)"'
-)
-_EQUATION = re.compile(r'data-equation="([\w.]+)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +99,8 @@ class ArticleHtml:
         receipts: HTML of the number receipts, and of other content that is loaded on demand.
         formulas: TeX formulas to typeset.
         links, images: as written.
+        facts: what other parts of the build ask of the HTML.
+        shown: the equations and symbols in HTML and receipts.
         problems: found while rendering.
     """
 
@@ -150,6 +115,8 @@ class ArticleHtml:
     formulas: tuple[tex_to_mathml.Formula, ...] = ()
     links: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
+    facts: ArticleFacts = field(default_factory=ArticleFacts)
+    shown: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
 
 
@@ -207,25 +174,30 @@ def _render(
     article: Article, context: RenderContext, state: RenderState, markdown: Markdown
 ) -> ArticleHtml:
     body = expand_examples(reference_lists.insert_placeholders(context.expand(article.body)))
-    html, formulas = tex_to_mathml.extract_formulas(markdown.convert(body))
-    html = style_listings(line_breaking.prevent_breaks(html))
+    root = html_tree.parse(markdown.convert(body))
+    formulas = article_tree.apply_passes(root, context.library.references)
+    facts = article_tree.read_facts(root)
     headings = _headings(markdown.toc_tokens)
+    parts = (*_receipts(state, context), *state.receipts, *_deferred_parts(facts, context))
+    receipts = _sort_by_equation(
+        article_tree.make_receipt(html, context.library.references) for html in parts
+    )
     return ArticleHtml(
-        html=html,
+        html=root.html(),
         headings=tuple(heading for heading in headings if heading.level in (2, 3)),
         anchors={**{h.id: html_text(h.html) for h in headings}, **state.titles},
         cites=tuple(state.cites),
         terms=tuple(state.terms),
         calculators=tuple(state.calculators),
         figures=tuple(state.figures),
-        receipts=_sort_by_equation(
-            (*_receipts(state, context), *state.receipts, *_deferred_parts(html, context))
-        ),
+        receipts=tuple(receipt.html for receipt in receipts),
         formulas=tuple(formulas),
         links=tuple(state.links),
         images=tuple(state.images),
+        facts=facts,
+        shown=frozenset(facts.equations).union(*(receipt.shown for receipt in receipts)),
         problems=article_checks.problems(
-            article, html, state, sorted(markdown.parser.blockprocessors["blocks"].blocks)
+            article, root, state, sorted(markdown.parser.blockprocessors["blocks"].blocks)
         ),
     )
 
@@ -237,24 +209,24 @@ def _receipts(state: RenderState, context: RenderContext) -> list[str]:
     ]
 
 
-def _deferred_parts(html: str, context: RenderContext) -> Iterator[str]:
+def _deferred_parts(facts: ArticleFacts, context: RenderContext) -> Iterator[str]:
     """Yield the HTML that calculators load on first use: rulers, presets, words, options."""
-    for calculator in dict.fromkeys(_NUMBER_INPUT.findall(html)):
+    for calculator in facts.inputs:
         yield str(context.macros.rulers(context.load(calculator)))
-    for calculator in dict.fromkeys(_WHOLE_CALCULATOR.findall(html)):
+    for calculator in facts.whole:
         if context.load(calculator).presets:
             yield str(context.macros.presets(context.load(calculator)))
         if context.load(calculator).groups:
             yield str(context.macros.finds(context.load(calculator)))
-    for name, calculator in dict.fromkeys(_SHORT_CHOICE.findall(html)):
+    for calculator, name in facts.choices:
         loaded = context.load(calculator)
         field = next(candidate for candidate in loaded.fields if candidate.name == name)
         yield str(context.macros.options(loaded, field))
 
 
-def _sort_by_equation(receipts: Iterable[str]) -> tuple[str, ...]:
+def _sort_by_equation(receipts: Iterable[Receipt]) -> list[Receipt]:
     """Return the receipts sorted by equation, which compresses better."""
-    return tuple(sorted(receipts, key=lambda receipt: _EQUATION.findall(receipt)))
+    return sorted(receipts, key=lambda receipt: receipt.equations)
 
 
 def _headings(tokens: list[dict[str, Any]]) -> list[Heading]:

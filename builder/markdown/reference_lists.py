@@ -3,12 +3,13 @@
 They list content of all pages, so they are filled in after all articles are rendered.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from builder.content.bibliography import Reference
 from builder.content.library import Library, Term
+from builder.content.link_targets import fill_placeholders
 from builder.markdown.extensions.references import term_id
 from engine.core.numbers import DEFAULT
 from engine.core.views import Table
@@ -49,9 +50,9 @@ def _cell_text(name: str, value: float | None) -> str:
 
 
 NAMES = ("glossary", "bibliography", "embedding", "kept", "imports", "measured")
-PLACEHOLDERS = {f"[[{name}.*]]": f"<div>⟦list:{name}⟧</div>" for name in NAMES}
+PLACEHOLDERS = {f"[[{name}.*]]": f"<div>⟦list={name}⟧</div>" for name in NAMES}
 
-IMPORTS, _MEASURED = "⟦list:imports⟧", "⟦list:measured⟧"
+IMPORTS = "⟦list=imports⟧"
 SAVED_PAGES = "[[kept.*]]"
 
 
@@ -74,7 +75,7 @@ def insert_placeholders(body: str) -> str:
 
 def has_placeholders(html: str) -> bool:
     """Say whether the HTML has a placeholder of a list."""
-    return "⟦list:" in html
+    return "⟦list=" in html
 
 
 def fill_lists(
@@ -83,6 +84,7 @@ def fill_lists(
     pages: Iterable[ListedPage],
     calculators: Mapping[str, str],
     blocks: Any,  # noqa: ANN401
+    imports: str,
 ) -> str:
     """Return the HTML with its placeholders replaced by lists.
 
@@ -92,17 +94,22 @@ def fill_lists(
         pages: all pages with an article.
         calculators: name -> title of every calculator.
         blocks: the module of blocks.html.
+        imports: the import matrix, "" on a page without it.
     """
     listed = tuple(pages)
     by_title = sorted(calculators.items(), key=lambda item: item[1].lower())
-    html = html.replace("⟦list:embedding⟧", str(blocks.embedding(by_title)))
-    html = html.replace("⟦list:kept⟧", str(blocks.kept()))
-    if _MEASURED in html:
-        numbers = library.measured or {}
-        measured = blocks.measured(numbers, tuple(measurement_tables(numbers))) if numbers else ""
-        html = html.replace(_MEASURED, str(measured))
-    html = html.replace("⟦list:glossary⟧", str(blocks.glossary(_terms(library, listed))))
-    return html.replace("⟦list:bibliography⟧", str(blocks.bibliography(_sources(library, listed))))
+    numbers = library.measured or {}
+    lists: dict[str, Callable[[], object]] = {
+        "embedding": lambda: blocks.embedding(by_title),
+        "kept": blocks.kept,
+        "imports": lambda: imports,
+        "measured": lambda: (
+            blocks.measured(numbers, tuple(measurement_tables(numbers))) if numbers else ""
+        ),
+        "glossary": lambda: blocks.glossary(_terms(library, listed)),
+        "bibliography": lambda: blocks.bibliography(_sources(library, listed)),
+    }
+    return fill_placeholders(html, {"list": lambda name: str(lists[name]())})
 
 
 def _terms(

@@ -50,7 +50,7 @@ class RenderState:
         images: sources of images as written.
         formulas: (TeX, whether it is displayed).
         raw: (HTML, message) of disallowed raw HTML.
-        answers: (text of the true answer, HTML marker of the prompt) of predictions.
+        answers: (id of the prompt, text of the true answer) of predictions.
     """
 
     problems: list[tuple[str, str]] = field(default_factory=list)

@@ -2,45 +2,33 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape, unescape
+from html import escape
 from pathlib import Path
 
-from builder.content.link_targets import math_placeholder
+from builder.content.link_targets import fill_placeholders
+from builder.core import html_tree
 from builder.core.folders import digest, write_atomically
+from builder.core.html_tree import Element
 from engine.core.equation import Equation
 
 Formula = tuple[str, bool]  # TeX, whether it is displayed
 Typeset = Mapping[Formula, str]
 Typesetter = Callable[[list[dict[str, object]]], list[dict[str, str]]]
 
-_ARITHMATEX = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 _BLOCK = ' class="tml-display" style="display:block math;"'
-_SLOT = re.compile(r"<mtext[^>]*>slotz(\d+)z</mtext>")
+_SLOT = re.compile(r"slotz(\d+)z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """The MathML of an equation: with symbols, with empty number slots, and of each symbol."""
+    """The MathML of an equation: with symbols, with placeholders of numbers, and of each symbol."""
 
     name: str
     symbolic: str
     numeric: str
     symbols: Mapping[str, str]
-
-
-def extract_formulas(html: str) -> tuple[str, list[Formula]]:
-    """Return the HTML with a placeholder for each formula, and the formulas."""
-    formulas: dict[str, Formula] = {}
-
-    def placeholder(match: re.Match[str]) -> str:
-        formula = (unescape(match[2]).strip(), match[1] == "div")
-        formulas[formula_key(formula)] = formula
-        mark = math_placeholder(formula_key(formula))
-        return f'<div class="formula">{mark}</div>' if formula[1] else mark
-
-    return _ARITHMATEX.sub(placeholder, html), list(formulas.values())
 
 
 def formula_key(formula: Formula) -> str:
@@ -115,55 +103,44 @@ def equation_template(equation: Equation, done: Typeset) -> Template:
     parts = formulas_of(equation)
     keys = list(equation.symbols)
 
-    def slot(match: re.Match[str]) -> str:
-        # <mtext> is space-like: an operator beside it alone would lose its own space.
-        return f'<mn data-slot="{escape(keys[int(match[1])])}"></mn>'
-
     return Template(
         name=equation.name,
         symbolic=done[parts[""]],
-        numeric=_SLOT.sub(slot, done[parts["="]]),
+        numeric=_with_slots(done[parts["="]], keys),
         symbols={key: done[parts[key]] for key in keys},
     )
 
 
-def fill_static(html: str, templates: Mapping[str, Template]) -> str:
-    """Return the HTML with every `data-equation` and `data-tex` element filled as the page does."""
-
-    def equation(match: re.Match[str]) -> str:
-        template = templates.get(match[2])
-        if template is None:  # reported elsewhere
-            return match[0]
-        symbol_data = re.search(r"data-symbols=(['\"])(.*?)\1", match[1])
-        symbols = json.loads(unescape(symbol_data[2])) if symbol_data else {}
-        numeric = re.sub(
-            r'(<mn data-slot="(\w+)">)(?=</mn>)',
-            lambda slot: slot[1] + escape(symbols.get(slot[2], "")),
-            template.numeric,
-        )
-        # The texts are in the slots now, so their attribute is dropped.
-        opening = match[1].replace(f" {symbol_data[0]}", "") if symbol_data else match[1]
-        return f"{opening}{template.symbolic}{numeric}</div>"
-
-    def symbol(match: re.Match[str]) -> str:
-        name, _, key = match[2].rpartition(".")
-        if name not in templates or key not in templates[name].symbols:
-            return match[0]
-        return f"{match[1]}{templates[name].symbols[key]}</span>"
-
-    html = re.sub(r'(<div data-equation="([\w.]+)"[^>]*>)</div>', equation, html)
-    return re.sub(r'(<span data-tex="([\w.]+)"[^>]*>)</span>', symbol, html)
+def _with_slots(math: str, keys: Sequence[str]) -> str:
+    """Return the MathML of an equation with placeholders in the elements of its numbers."""
+    root = html_tree.parse(math)
+    for text in list(root.elements("mtext")):
+        if slot := _SLOT.fullmatch(text.text()):
+            # <mtext> is space-like: an operator beside it alone would lose its own space.
+            key = keys[int(slot[1])]
+            text.replace_with(Element("mn", {"data-slot": key}, [f"⟦slot={key}⟧"]))
+    return root.html()
 
 
-def missing_parts(template: Template, html: str) -> Template | None:
-    """Return the parts of an equation that a page's HTML lacks, None if it has all of them."""
-    shown = f'<div data-equation="{template.name}"' in html
+def equation_html(template: Template, numbers: Mapping[str, str]) -> str:
+    """Return the MathML of an equation, with symbols and with its numbers."""
+    return template.symbolic + _filled(template.numeric, numbers)
+
+
+def _filled(numeric: str, numbers: Mapping[str, str]) -> str:
+    return fill_placeholders(numeric, {"slot": lambda key: escape(numbers.get(key, ""))})
+
+
+def missing_parts(template: Template, shown: Container[str]) -> Template | None:
+    """Return the parts of an equation that a page lacks, None if it has all of them.
+
+    Args:
+        template: of the equation.
+        shown: names of the equations on the page, and "equation.key" of the symbols.
+    """
     symbols = {
-        key: math
-        for key, math in template.symbols.items()
-        if f'data-tex="{template.name}.{key}"' not in html
+        key: math for key, math in template.symbols.items() if f"{template.name}.{key}" not in shown
     }
-    if shown and not symbols:
-        return None
-    cleared = {"symbolic": "", "numeric": ""} if shown else {}
-    return replace(template, symbols=symbols, **cleared)
+    if template.name not in shown:
+        return replace(template, symbols=symbols, numeric=_filled(template.numeric, {}))
+    return replace(template, symbols=symbols, symbolic="", numeric="") if symbols else None

@@ -1,6 +1,5 @@
 """Outputs besides pages: search index, Markdown, social cards, previews, changed numbers."""
 
-import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -9,6 +8,7 @@ from builder.calculators import calculator_context
 from builder.calculators.cache_keys import CacheKeys
 from builder.content import navigation
 from builder.content.article import Article
+from builder.core import html_tree
 from builder.core.build_cache import BuildCache
 from builder.core.folders import OFFLINE_SCRIPT, Folders, digest
 from builder.core.progress import Options
@@ -55,7 +55,7 @@ def social_card_files(
     """Return source -> social card; none without the site's URL, which links to cards need."""
     if not options.base_url or options.reload:
         return {}
-    shown = {article.source: (article, prose.html) for article, prose in articles}
+    shown = {article.source: (article, prose.facts.drawings) for article, prose in articles}
     code = keys.digest_of("builder/figures/social_cards.py")
     wanted = cards.card_contents(folders.project.name, shown, style)
     return cards.render_cards(wanted, style, folders.theme / "fonts", services.cards, cache, code)
@@ -170,9 +170,6 @@ def search_files(
 
 EARLY_FILE = "early.json"
 STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # to either side of the default
-_INPUT = re.compile(r'<input class="drag" name="(\w+)" data-of="(\w+)"')
-_OUTPUT = re.compile(r'data-of="(\w+)" data-output="(\w+)"|#receipt-([a-z0-9_]+)-(\w+)"')
-
 
 Placed = dict[str, tuple[list[str], list[str]]]  # calculator -> inputs, outputs
 
@@ -180,11 +177,16 @@ Placed = dict[str, tuple[list[str], list[str]]]  # calculator -> inputs, outputs
 def placed_numbers(html: str) -> Placed:
     """Return calculator -> the inputs that can be dragged on a page and the outputs it shows."""
     inputs: dict[str, set[str]] = {}
-    for name, calculator in _INPUT.findall(html):
-        inputs.setdefault(calculator, set()).add(name)
     outputs: dict[str, set[str]] = {}
-    for of, output, numbered, number in _OUTPUT.findall(html):
-        outputs.setdefault(of or numbered, set()).add(output or number)
+    for element in html_tree.parse(html).elements():
+        of, output = element.get("data-of"), element.get("data-output")
+        if "drag" in element.classes:
+            inputs.setdefault(of, set()).add(element.get("name"))
+        elif output:
+            outputs.setdefault(of, set()).add(output)
+        elif receipt := element.get("href").partition("#receipt-")[2]:
+            calculator, _, number = receipt.partition("-")
+            outputs.setdefault(calculator, set()).add(number)
     return {
         calculator: (sorted(names), sorted(outputs[calculator]))
         for calculator, names in sorted(inputs.items())

@@ -167,7 +167,10 @@ def _sections(page: Element) -> Iterator[tuple[Element, list["Element | str"]]]:
 
 
 def _is_heading(node: "Element | str") -> bool:
-    return isinstance(node, Element) and node.tag in ("h2", "h3")
+    """Say whether a node is a heading, or a part of the page with a heading of its own."""
+    if not isinstance(node, Element):
+        return False
+    return node.tag in ("h2", "h3") or node.first("h2", "h3") is not None
 
 
 def _formulas(page: Element, url: str) -> Iterator[SearchEntry]:

@@ -203,7 +203,7 @@ def _page_output(
 
 
 def _rendered_page(path: str, finished: FinishedPage, urls: Mapping[str, str]) -> RenderedPage:
-    fill = partial(page_context.fill_placeholders, addresses=urls)
+    fill = partial(page_context.fill_assets, urls=urls)
     facts = replace(finished.facts, urls=tuple(map(fill, finished.facts.urls)))
     return RenderedPage(
         html=fill(finished.html).encode(),
@@ -254,10 +254,10 @@ def _opening_figures(page_sources: PageSources) -> dict[str, bytes]:
     """
     openings: dict[str, bytes] = {}
     for guide in (item for item in page_sources.texts.articles if item.kind == "guide"):
-        html, taken = page_sources.rendered[guide.source].html, set(openings.values())
+        drawings, taken = page_sources.rendered[guide.source].facts.drawings, set(openings.values())
         candidates = (
-            item.encode()
-            for item in hero_figures.standalone_figures(html, page_sources.drawing_styles)
+            hero_figures.standalone_figure(drawing, page_sources.drawing_styles).encode()
+            for drawing in drawings
         )
         picture = next((item for item in candidates if item not in taken), None)
         if picture is not None:

@@ -9,8 +9,8 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from html import escape
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 from builder.calculators import calculator_context
 from builder.content import link_targets as links
@@ -43,8 +43,6 @@ POLICY = (
     "base-uri 'none'; form-action 'none'"
 )
 
-
-_RELATIVE_HREF = re.compile(r'\bhref="(?!https?:)')
 
 UsedTerms = tuple[tuple[Term, str, str], ...]  # term, id, URL of its guide or ""
 
@@ -122,12 +120,13 @@ class PageContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedHtml:
-    """An article's HTML with resolved placeholders.
+    """An article's HTML and its receipts with resolved placeholders.
 
     `written` maps URLs to links as written, `images` those of images to their paths.
     """
 
     html: str
+    receipts: tuple[str, ...]
     problems: tuple[Problem, ...]
     written: Mapping[str, str]
     images: Mapping[str, str]
@@ -138,12 +137,24 @@ def relative_root(url: str) -> str:
     return "../" * url.count("/") or "./"
 
 
+class Formulas(Protocol):
+    """Typeset formulas: MathML by formula key, and templates by equation name."""
+
+    @property
+    def math(self) -> Mapping[str, str]:
+        """MathML by formula key."""
+
+    @property
+    def templates(self) -> Mapping[str, tex_to_mathml.Template]:
+        """Templates by equation name."""
+
+
 def resolve_links(
     article: Article,
     prose: ArticleHtml,
     index: LinkTargets,
     images: Mapping[str, str],
-    math: Mapping[str, str],
+    formulas: Formulas,
 ) -> ResolvedHtml:
     """Return the article's HTML with resolved placeholders, and the problems of broken links.
 
@@ -152,7 +163,7 @@ def resolve_links(
         prose: rendered HTML with placeholders.
         index: link targets.
         images: path from the project's folder -> path in the output.
-        math: name of a formula -> MathML.
+        formulas: typeset; the others are reported elsewhere.
     """
     problems: list[Problem] = []
     written: dict[str, str] = {}
@@ -180,28 +191,33 @@ def resolve_links(
         shown[root + images[path]] = path
         return root + images[path]
 
-    html = fill_placeholders(
-        prose.html,
-        {
+    def equation(argument: str) -> str:
+        name, _, numbers = argument.partition(" ")
+        template = formulas.templates.get(name)
+        return tex_to_mathml.equation_html(template, json.loads(numbers)) if template else ""
+
+    def symbol(argument: str) -> str:
+        name, _, key = argument.rpartition(".")
+        template = formulas.templates.get(name)
+        return template.symbols.get(key, "") if template else ""
+
+    fill = partial(
+        fill_placeholders,
+        replacements={
             "page": lambda link: trying(link, url),
             "title": lambda link: trying(
                 link, lambda x: links.link_title(x, article.source, index)
             ),
             "image": lambda source: trying(source, image),
-            "math": lambda name: math.get(name, ""),
+            "math": lambda name: formulas.math.get(name, ""),
+            "equation": equation,
+            "symbol": symbol,
         },
     )
-    return ResolvedHtml(html=html, problems=tuple(problems), written=written, images=shown)
-
-
-def label_citations(html: str, library: Library) -> str:
-    """Return the HTML with "Author Year" in place of bare keys in the receipts' citations."""
-
-    def labeled(match: re.Match[str]) -> str:
-        known = library.references.get(match[2])
-        return f"{match[1]}{escape(known.label) if known else match[2]}</a>"
-
-    return re.sub(r'(<a data-cite="([^"]+)"[^>]*>)\2</a>', labeled, html)
+    html, receipts = fill(prose.html), tuple(map(fill, prose.receipts))
+    return ResolvedHtml(
+        html=html, receipts=receipts, problems=tuple(problems), written=written, images=shown
+    )
 
 
 def render_page(content: PageContent, templates: Any, blocks: Any) -> str:  # noqa: ANN401 (Jinja's)
@@ -255,7 +271,6 @@ def render_receipts(content: PageContent, templates: Any, blocks: Any) -> str:  
         headings=(),
         live=False,
         figures="",
-        receipts=tuple(_RELATIVE_HREF.sub('href="../', receipt) for receipt in content.receipts),
     )
     root = relative_root(content.article.url + RECEIPTS)
     return _render_template(

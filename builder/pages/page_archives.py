@@ -62,10 +62,7 @@ def _calculator_files(article: Article, page_sources: PageSources) -> dict[str, 
     """Return calculator -> path of its archive, for the calculators that run on a page."""
     prose = page_sources.rendered[article.source]
     # Numbers for other inputs are static and need no runtime.
-    signs = {
-        name: (f'data-of="{name}"', f'"receipts/#receipt-{name}-') for name in prose.calculators
-    }
-    live = [name for name, marks in signs.items() if any(mark in prose.html for mark in marks)]
+    live = [name for name in prose.calculators if name in prose.facts.live]
     return {name: page_sources.archives[name] for name in live if name in page_sources.archives}
 
 

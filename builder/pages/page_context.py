@@ -13,13 +13,14 @@ from jinja2.utils import htmlsafe_json_dumps
 from builder.calculators import calculator_context
 from builder.content import learning_paths
 from builder.content.article import Article
+from builder.content.link_targets import fill_placeholders
 from builder.content.navigation import PagePosition
 from builder.core.build_cache import BuildCache
 from builder.core.folders import digest
 from builder.core.module_imports import ImportGraph
 from builder.markdown import reference_lists, tex_to_mathml
 from builder.pages import page
-from builder.pages.page import PageContent, Surface
+from builder.pages.page import PageContent, ResolvedHtml, Surface
 from builder.pages.page_inputs import PageDraft, PageSources, SiteContext
 from builder.theme.assets import Shell, hashed_path
 
@@ -44,12 +45,17 @@ def make_draft(
     prose, pictures = page_sources.rendered[article.source], context.image_paths
     figures = _figure_files(article, page_sources, cache)
     resolved = page.resolve_links(
-        article, prose, context.index, pictures, page_sources.typeset.math
+        article,
+        prose,
+        context.index,
+        pictures,
+        page_sources.typeset,
     )
     html = _with_lists(resolved.html, article, page_sources, cache)
+    resolved = replace(resolved, html=html)
     position = context.positions[article.source]
     content = _page_content(
-        article, html, page_sources, position, context.surface, charts=bool(figures)
+        article, resolved, page_sources, position, context.surface, charts=bool(figures)
     )
     sizes = {url: image_size(page_sources.images[path]) for url, path in resolved.images.items()}
     known_sizes = {url: size for url, size in sizes.items() if size}
@@ -76,9 +82,9 @@ def _with_guides(
         return replace(content, pictures=pictures, moving=moving)
     if article.kind != "path":
         return content
-    prose = {source: article_html.html for source, article_html in page_sources.rendered.items()}
+    outcomes = {source: prose.facts.outcomes for source, prose in page_sources.rendered.items()}
     path = learning_paths.path_page(
-        article, page_sources.texts.articles, prose, page.relative_root(article.url)
+        article, page_sources.texts.articles, outcomes, page.relative_root(article.url)
     )
     figures = {step.guide.slug: pictures.get(step.guide.slug, "") for step in path.steps}
     animated = {slug: moving[slug] for slug in figures if slug in moving}
@@ -87,7 +93,7 @@ def _with_guides(
 
 def _page_content(
     article: Article,
-    html: str,
+    resolved: ResolvedHtml,
     page_sources: PageSources,
     place: PagePosition,
     surface: Surface,
@@ -103,18 +109,15 @@ def _page_content(
         if equation.name in templates
     ]
     glossary = page_sources.urls.get("glossary")
-    finished = _fill_equations(html, page_sources)
-    receipts = tuple(_fill_equations(receipt, page_sources) for receipt in prose.receipts)
-    whole_html = "".join((finished, *receipts))
     missing = (
-        tex_to_mathml.missing_parts(templates[name], whole_html) for name in dict.fromkeys(names)
+        tex_to_mathml.missing_parts(templates[name], prose.shown) for name in dict.fromkeys(names)
     )
     return PageContent(
         article=article,
         place=place,
-        html=finished,
+        html=resolved.html,
         headings=prose.headings,
-        receipts=receipts,
+        receipts=resolved.receipts,
         cited=page.cited_references(prose.cites, library),
         terms=page.used_terms(prose.terms, library, page_sources.urls, article.url),
         equations=tuple(equation for equation in missing if equation is not None),
@@ -129,9 +132,8 @@ def _page_content(
 def _with_lists(html: str, article: Article, page_sources: PageSources, cache: BuildCache) -> str:
     if not reference_lists.has_placeholders(html):
         return html
-    if reference_lists.IMPORTS in html:
-        drawn = draw(package_graph(page_sources.keys.imports))
-        html = html.replace(reference_lists.IMPORTS, drawn)
+    has_imports = reference_lists.IMPORTS in html
+    imports = draw(package_graph(page_sources.keys.imports)) if has_imports else ""
     pages = tuple(
         reference_lists.ListedPage(
             slug=listed.slug,
@@ -148,6 +150,7 @@ def _with_lists(html: str, article: Article, page_sources: PageSources, cache: B
     key = digest(
         (
             html,
+            imports,
             code,
             page_sources.texts.library_digest,
             page_sources.templates_digest,
@@ -157,13 +160,7 @@ def _with_lists(html: str, article: Article, page_sources: PageSources, cache: B
     )
     name, library = f"lists {article.source}", page_sources.texts.library
     return cache.get(
-        name, key, lambda: reference_lists.fill_lists(html, library, pages, titles, blocks)
-    )
-
-
-def _fill_equations(html: str, page_sources: PageSources) -> str:
-    return page.label_citations(
-        tex_to_mathml.fill_static(html, page_sources.typeset.templates), page_sources.texts.library
+        name, key, lambda: reference_lists.fill_lists(html, library, pages, titles, blocks, imports)
     )
 
 
@@ -271,42 +268,38 @@ def _cell_classes(name: str, other: str, graph: Mapping[str, Iterable[str]]) -> 
 # A small change of a style sheet changes its URL in every page. Pages are rendered and checked with
 # placeholders, and so need not be rendered again.
 
-FIGURES, ARCHIVES = "⟦asset-figures⟧", "⟦asset-archives⟧"
-_PLACEHOLDER = re.compile(r"⟦asset-[^⟦⟧]*⟧")
+FIGURES, ARCHIVES = "⟦asset=figures⟧", "⟦asset=archives⟧"
 _SHARED_ASSETS = ("styles", "early", "script", "worker", "runtime", "bokeh")
 
 
 def with_placeholders(shell: Shell) -> Shell:
     """Return the shell with its asset URLs replaced by placeholders."""
-    marks = {name: f"⟦asset-{name}⟧" for name in _SHARED_ASSETS if getattr(shell, name)}
-    fonts = tuple(f"⟦asset-font-{number}⟧" for number in range(len(shell.fonts)))
+    marks = {name: f"⟦asset={name}⟧" for name in _SHARED_ASSETS if getattr(shell, name)}
+    fonts = tuple(f"⟦asset=font-{number}⟧" for number in range(len(shell.fonts)))
     conditional = tuple(
-        replace(sheet, address=f"⟦asset-sheet-{number}⟧")
+        replace(sheet, address=f"⟦asset=sheet-{number}⟧")
         for number, sheet in enumerate(shell.conditional_styles)
     )
     return replace(shell, style_text="", fonts=fonts, conditional_styles=conditional, **marks)
 
 
 def page_urls(shell: Shell, figures: str, archives: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return placeholder -> URL on a page.
+    """Return the name of an asset in placeholders -> its URL on a page.
 
     Args:
         shell: assets that all pages load.
         figures: URL of the page's charts.
         archives: calculator -> URLs of its archives, relative to the page.
     """
-    shared = {f"⟦asset-{name}⟧": str(getattr(shell, name)) for name in _SHARED_ASSETS}
-    fonts = {f"⟦asset-font-{number}⟧": font for number, font in enumerate(shell.fonts)}
+    shared = {name: str(getattr(shell, name)) for name in _SHARED_ASSETS}
+    fonts = {f"font-{number}": font for number, font in enumerate(shell.fonts)}
     conditional = {
-        f"⟦asset-sheet-{number}⟧": sheet.address
-        for number, sheet in enumerate(shell.conditional_styles)
+        f"sheet-{number}": sheet.address for number, sheet in enumerate(shell.conditional_styles)
     }
-    page_only = {FIGURES: figures, ARCHIVES: str(htmlsafe_json_dumps(archives, sort_keys=True))}
-    return {**shared, **fonts, **conditional, **page_only}
+    archives_json = str(htmlsafe_json_dumps(archives, sort_keys=True))
+    return {**shared, **fonts, **conditional, "figures": figures, "archives": archives_json}
 
 
-def fill_placeholders(text: str, addresses: Mapping[str, str]) -> str:
-    """Return the text with its placeholders replaced by URLs."""
-    if "⟦asset-" not in text:
-        return text
-    return _PLACEHOLDER.sub(lambda mark: addresses.get(mark[0], mark[0]), text)
+def fill_assets(text: str, urls: Mapping[str, str]) -> str:
+    """Return the text with its asset placeholders replaced by URLs."""
+    return fill_placeholders(text, {"asset": urls.__getitem__})

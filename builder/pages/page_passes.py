@@ -24,7 +24,6 @@ from engine.draw import line_breaking
 
 DEFERRED = "deferred-content"
 _MIN_FOLD_LENGTH = 300  # characters of a fold; the link that replaces it has a quarter as many
-_NO_REBASE = ("https:", "http:", "mailto:", "data:", "/", "⟦")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +170,7 @@ def defer_content(page: Element, receipts: Element) -> None:
     for content, (name, title) in deferred.moved.items():
         nodes = html_tree.parse(content).children
         beside = Element("div", {"class": "beside", "id": name}, nodes)
-        rebase_links(beside)
+        html_tree.rebase_links(beside)
         article.extend([Element("h2", children=[title]), "\n", beside, "\n"])
     for link in page.elements("a"):
         if link.has("data-cite") and link.get("href") == f"#ref-{link.get('data-cite')}":
@@ -221,14 +220,6 @@ def _is_movable(element: Element) -> bool:
         name == "id" or (name.startswith("data-") and not name.startswith("data-cite"))
         for name in element.attributes
     )
-
-
-def rebase_links(root: Element) -> None:
-    """Make the relative links of a part of a page lead from its receipts page."""
-    for element in root.elements():
-        href = element.attributes.get("href")
-        if href is not None and not href.startswith(_NO_REBASE):
-            element.set("href", f"../{href}")
 
 
 def restore_content(page_html: str, receipts_html: str) -> str:

@@ -1,6 +1,5 @@
 """The theme's Jinja environment, with a bytecode cache, and its panels that a page fetches."""
 
-import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -12,6 +11,7 @@ import jinja2
 from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
+from builder.core import html_tree
 from builder.core.folders import files, read_checksummed, write_checksummed
 from engine.draw import line_breaking
 
@@ -88,7 +88,6 @@ def _unbroken(html: str) -> str:
 # beside the scripts and loaded on demand.
 
 FOLDER, KEYS = "panels", "keys.toml"
-_STYLE = re.compile(r"(?<=<style>).*?(?=</style>)", re.DOTALL)
 
 
 def render_panels(theme: Path, templates: Any) -> dict[str, str]:  # noqa: ANN401 (a Jinja environment)
@@ -105,8 +104,8 @@ def render_panels(theme: Path, templates: Any) -> dict[str, str]:  # noqa: ANN40
 
 def panel_styles(panels: Mapping[str, str]) -> dict[str, str]:
     """Return name -> CSS of every panel."""
-    matches = {path: _STYLE.search(html) for path, html in panels.items()}
-    return {f"{path}.css": style[0] for path, style in matches.items() if style}
+    styles = {path: html_tree.parse(html).first("style") for path, html in panels.items()}
+    return {f"{path}.css": style.inner_html() for path, style in styles.items() if style}
 
 
 def with_styles(panels: Mapping[str, str], minified: Mapping[str, str]) -> dict[str, str]:
@@ -115,8 +114,10 @@ def with_styles(panels: Mapping[str, str], minified: Mapping[str, str]) -> dict[
     for name, style in minified.items():
         path = name.removesuffix(".css")
         if path in styled:
-            before, _, rest = styled[path].partition("<style>")
-            styled[path] = f"{before}<style>{style}</style>{rest.partition('</style>')[2]}"
+            panel = html_tree.parse(styled[path])
+            if element := panel.first("style"):
+                element.replace_children([style])
+            styled[path] = panel.html()
     return styled
 
 

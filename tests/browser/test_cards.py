@@ -7,7 +7,7 @@ import pytest
 from PIL import Image, ImageFont
 
 from builder.content import content_folder
-from builder.core import folders
+from builder.core import folders, html_tree
 from builder.figures import hero_figures, social_cards
 from builder.project import project_file
 from tests.browser.pages import PAGES
@@ -27,10 +27,15 @@ def sheets(site, style):
     places = folders.project_folders(project_file.read_project(THEME.parent), THEME.parent)
     texts = content_folder.read_content(places, drafts=False)
     pages = {
-        article.source: (article, (site / article.url / "index.html").read_text("utf-8"))
+        article.source: (article, _drawings(site / article.url / "index.html"))
         for article in texts.articles
     }
     return social_cards.card_contents(places.project.name, pages, style)
+
+
+def _drawings(page):
+    drawings = html_tree.parse(page.read_text("utf-8")).elements("svg")
+    return [one.html() for one in drawings if {"scene", "chart-svg"} & set(one.classes)]
 
 
 @pytest.fixture(scope="module")

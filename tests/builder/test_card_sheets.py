@@ -16,7 +16,7 @@ DRAWN = (
 def sheets():
     def made(*pages):
         return social_cards.card_contents(
-            "Clock", {one.source: (one, html) for one, html in pages}, ""
+            "Clock", {one.source: (one, drawings) for one, *drawings in pages}, ""
         )
 
     return made
@@ -26,12 +26,12 @@ def test_a_page_that_others_embed_has_none(sheets):
     shown = article("one")
     hidden = article("two", "tool")
     object.__setattr__(hidden, "kind", calculator_context.EMBED_KIND)
-    assert list(sheets((hidden, DRAWN), (shown, ""))) == [shown.source]
+    assert list(sheets((hidden, DRAWN), (shown,))) == [shown.source]
 
 
 def test_a_card_asks_the_question_of_its_page_and_else_tells_its_summary(sheets):
     asking, telling = article("one", question="How long?"), article("two")
-    found = sheets((asking, ""), (telling, ""))
+    found = sheets((asking,), (telling,))
     assert (found[asking.source].sentence, found[telling.source].sentence) == ("How long?", "x")
     assert {(one.site, one.figure) for one in found.values()} == {("Clock", "")}
     assert [one.title for one in found.values()] == ["One", "Two"]

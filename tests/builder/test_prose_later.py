@@ -4,12 +4,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from builder.core import html_tree
 from builder.markdown import article_html
+from builder.markdown.article_tree import make_receipt, read_facts
 from builder.markdown.render_state import RenderContext, RenderState
 
 
 def test_receipts_of_one_equation_lie_side_by_side():
-    receipts = [
+    texts = [
         '<p data-equation="b.x">1',
         '<p data-equation="a.x">2',
         "<p>3",
@@ -17,8 +19,9 @@ def test_receipts_of_one_equation_lie_side_by_side():
         '<p data-equation="a.x"><p data-equation="c">5',
         '<p data-equation="a.x">6',
     ]
+    receipts = [make_receipt(text, {}) for text in texts]
     order = [2, 1, 5, 4, 0, 3]
-    assert article_html._sort_by_equation(receipts) == tuple(receipts[at] for at in order)
+    assert article_html._sort_by_equation(receipts) == [receipts[at] for at in order]
 
 
 CALCULATORS = {
@@ -68,7 +71,8 @@ def choice(name, calculator):
     ],
 )
 def test_presets_and_further_options_are_had_once_a_calculator_is_used(html, later):
-    assert list(article_html._deferred_parts(html, LATER)) == later
+    facts = read_facts(html_tree.parse(html))
+    assert list(article_html._deferred_parts(facts, LATER)) == later
 
 
 def test_each_value_on_the_page_has_its_receipt():

@@ -118,7 +118,7 @@ class PredictBlock(Block):  # type: ignore[misc]
         guess = make_prediction(view, low, high, self.options["scale"])
         record_value(calculator, placement.member, state)
         name = state.unique_id("predict")
-        state.answers.append((f'data-predict="{name}"', guess.truth))
+        state.answers.append((name, guess.truth))
         state.receipts.append(str(context.blocks.stops(guess, name)).strip())
         return str(context.blocks.predict(guess, name, self.argument)).strip()
 

@@ -5,6 +5,7 @@ A whole calculator may omit outputs that are shown above it: `[[calculator witho
 
 import re
 import xml.etree.ElementTree as etree
+from collections.abc import Iterator
 from html import escape
 from itertools import takewhile
 
@@ -13,6 +14,7 @@ from markdown.blockprocessors import BlockProcessor  # type: ignore[import-untyp
 from markdown.inlinepatterns import InlineProcessor  # type: ignore[import-untyped]
 
 from builder.calculators.calculator_context import CHARTS, CalculatorContext
+from builder.core import html_tree
 from builder.core.problem import ContentError
 from builder.markdown.placements import (
     INPUTS,
@@ -107,8 +109,13 @@ def _fixed_value_html(
         return f'<span class="also">{escape(view["also"])}</span>'
     name = state.unique_id("receipt-fixed")
     state.receipts.append(str(context.macros.fixed_receipt(view, name, receipt)))
-    state.cites |= dict.fromkeys(re.findall(r'data-cite="([^"]+)"', receipt))
+    state.cites |= dict.fromkeys(_cited(receipt))
     return str(context.macros.fixed_value(view, name))
+
+
+def _cited(html: str) -> Iterator[str]:
+    links = html_tree.parse(html).elements("a")
+    return (link.get("data-cite") for link in links if link.get("data-cite"))
 
 
 class PlacementBlocks(BlockProcessor):  # type: ignore[misc]

@@ -6,18 +6,14 @@ import pytest
 
 from builder.core.build_cache import BuildCache
 from builder.figures import animated_previews
+from builder.markdown.article_tree import ArticleFacts
 from engine.core.inputs import Number, Switch
 from engine.core.views import Frame, Scene
 from tests.each import each
 
-FIGURE = '<figure class="{kind}" data-of="{name}" data-output="{output}">'
-
 
 def guide(slug, *figures, kind="guide", shown=True):
-    html = "".join(
-        FIGURE.format(kind="chart", name=name, output=output) for name, output in figures
-    )
-    prose = SimpleNamespace(html=html, figures=figures if shown else ())
+    prose = SimpleNamespace(facts=ArticleFacts(drawn=figures if shown else ()))
     return SimpleNamespace(slug=slug, kind=kind), prose
 
 
@@ -180,9 +176,9 @@ def test_what_is_no_guide_or_has_no_figure_opens_with_none(page):
 
 
 def test_a_figure_of_a_scene_is_one_too(asked):
-    html = FIGURE.format(kind="scene-figure", name="lab", output="out")
-    page = (SimpleNamespace(slug="a", kind="guide"), SimpleNamespace(html=html, figures=(1,)))
-    assert made([page], {"lab": tool(view=scene(2))}) == {"a": ">frame 0|frame 1"}
+    assert made([guide("a", ("lab", "out"))], {"lab": tool(view=scene(2))}) == {
+        "a": ">frame 0|frame 1"
+    }
 
 
 @each(

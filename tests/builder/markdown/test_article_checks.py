@@ -3,6 +3,7 @@
 import pytest
 
 from builder.content.article import Article
+from builder.core import html_tree
 from builder.markdown import article_checks
 from builder.markdown.render_state import RenderState
 
@@ -21,7 +22,7 @@ def found(body, html="", blocks=("note", "predict"), words=("T", "Q", "S"), **fi
         text="",
         body=body,
     )
-    wrong = article_checks.problems(article, html, RenderState(**findings), blocks)
+    wrong = article_checks.problems(article, html_tree.parse(html), RenderState(**findings), blocks)
     return [str(one).removeprefix("a.md:") for one in wrong]
 
 
@@ -99,31 +100,33 @@ PREDICT = "x\n\n/// predict\n///"
     ],
 )
 def test_an_answer_in_the_head_of_an_article_is_given_away(words):
-    answers = [("<i>", "42")]
-    assert found(PREDICT, "<p>x</p><i>", words=words, answers=answers) == [f"3: {GIVEN_AWAY}"]
+    answers = [("i", "42")]
+    assert found(PREDICT, "<p>x</p><i data-predict=i>", words=words, answers=answers) == [
+        f"3: {GIVEN_AWAY}"
+    ]
 
 
 @pytest.mark.parametrize("before", ["x 42", "42 x", "x <b>42</b>.", "x <b>4</b>2,", "a42b"])
 def test_an_answer_in_the_text_before_its_question_is_given_away(before):
-    html = f"<p>{before}</p><i>"
-    assert found(PREDICT, html, answers=[("<i>", "42")]) == [f"3: {GIVEN_AWAY}"]
+    html = f"<p>{before}</p><i data-predict=i>"
+    assert found(PREDICT, html, answers=[("i", "42")]) == [f"3: {GIVEN_AWAY}"]
 
 
 @pytest.mark.parametrize(
     "before", ["142", "421", "4.42", "4,42", ".42", "42.5", "42,000", "4 2", "", '<a id="42">x</a>']
 )
 def test_a_part_of_a_longer_number_gives_no_answer_away(before):
-    html = f"<p>x {before}</p><i>42"
-    assert found(PREDICT, html, answers=[("<i>", "42")]) == []
+    html = f"<p>x {before}</p><i data-predict=i>42"
+    assert found(PREDICT, html, answers=[("i", "42")]) == []
 
 
 def test_an_answer_is_no_pattern():
-    assert found(PREDICT, "<p>1x5</p><i>", answers=[("<i>", "1.5")]) == []
+    assert found(PREDICT, "<p>1x5</p><i data-predict=i>", answers=[("i", "1.5")]) == []
 
 
 def test_every_answer_is_looked_for_before_its_own_question():
-    html = "<p>x 42</p><i>\n<p>7</p>\n<u><p>8</p>"
-    answers = [("<i>", "7"), ("<u>", "42"), ("<u>", "8"), ("<u>", "7")]
+    html = "<p>x 42</p><i data-predict=i>\n<p>7</p>\n<u data-predict=u><p>8</p>"
+    answers = [("i", "7"), ("u", "42"), ("u", "8"), ("u", "7")]
     assert found(PREDICT + "\n\n/// predict\n///", html, answers=answers) == [
         f"3: {GIVEN_AWAY}",
         f"6: {GIVEN_AWAY}",
@@ -176,7 +179,7 @@ def test_findings_come_first_and_what_is_never_closed_last():
         "42<i>\n/// note",
         problems=[("ring", "is old")],
         in_sentences=[("[[a.b]]", "is a chart")],
-        answers=[("<i>", "42")],
+        answers=[("i", "42")],
     )
     assert wrong == [
         "2: is old",
@@ -199,7 +202,7 @@ def test_the_words_of_html_are_without_tags(html, words):
 
 def test_an_answer_at_the_seam_of_summary_and_text_is_found():
     words = ("T", "Q", "It is 42.")
-    assert found(PREDICT, "3 x<i>", words=words, answers=[("<i>", "42")]) == [f"3: {GIVEN_AWAY}"]
+    assert found(PREDICT, "3 x<i>", words=words, answers=[("i", "42")]) == [f"3: {GIVEN_AWAY}"]
 
 
 NO_YAML = "an option of a block is 'name: value', with no other sign of YAML"

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from markdown import Markdown
@@ -12,12 +11,9 @@ from builder.content.article import Article
 from builder.core.problem import Problem
 from builder.markdown import article_html
 from builder.markdown.article_html import (
-    LINE_LENGTH,
-    STYLED_TOKENS,
     Heading,
     PatternGuardExtension,
     _GuardedPattern,
-    style_listings,
 )
 from builder.markdown.render_state import RenderContext
 
@@ -99,8 +95,8 @@ def test_a_heading_links_to_itself():
 def test_what_other_pages_decide_is_marked_and_listed_as_written():
     found = made("[b](c#d) [e](https://f.org) ![g](h.svg)\n\n[](i)")
     assert found.html == (
-        '<p><a href="⟦page:c#d⟧">b</a> <a href="https://f.org">e</a> '
-        '<img alt="g" src="⟦image:h.svg⟧" /></p>\n<p><a href="⟦page:i⟧">⟦title:i⟧</a></p>'
+        '<p><a href="⟦page=c#d⟧">b</a> <a href="https://f.org">e</a> '
+        '<img alt="g" src="⟦image=h.svg⟧" /></p>\n<p><a href="⟦page=i⟧">⟦title=i⟧</a></p>'
     )
     assert (found.links, found.images) == (("c#d", "i"), ("h.svg",))
 
@@ -108,7 +104,7 @@ def test_what_other_pages_decide_is_marked_and_listed_as_written():
 def test_formulas_are_listed_with_whether_they_stand_alone():
     found = made("$x$ and\n\n$$\ny\n$$\n\nand $x$")
     assert found.formulas == (("x", False), ("y", True))
-    assert found.html.count("⟦math:") == 3
+    assert found.html.count("⟦math=") == 3
 
 
 def test_citations_are_listed_in_the_order_of_their_first_use():
@@ -197,30 +193,6 @@ def test_what_was_left_half_read_is_not_used_again(readied):
     found = [reader.render(article(body)).html for body in ("a", "deep", "b", "c")]
     assert found == ["<p>a</p>", "", "<p>b</p>", "<p>c</p>"]
     assert len(readied) == 2
-
-
-ROOT = Path(__file__).resolve().parents[3]
-
-LISTING = '<div class="language-python highlight"><pre><span></span><code>{}</code></pre></div>'
-
-
-@pytest.mark.parametrize(("length", "wide"), [(LINE_LENGTH, False), (LINE_LENGTH + 1, True)])
-def test_a_listing_with_a_long_line_is_wide(length: int, wide: bool) -> None:
-    line = '<span class="k">x</span>' + "&lt;" + "y" * (length - 2)
-    assert ("highlight wide" in style_listings(LISTING.format(f"a\n{line}\nb\n"))) == wide
-
-
-def test_every_listing_is_reached_by_the_keyboard() -> None:
-    html = style_listings(LISTING.format("a") + "<pre>b</pre>")
-    assert html.count('<pre tabindex="0">') == html.count("<pre") == 2
-
-
-def test_only_tokens_that_the_theme_sets_apart_are_marked() -> None:
-    sheet = (ROOT / "theme" / "styles" / "58-prose.css").read_text("utf-8")
-    groups = re.findall(r"\.highlight :is\(([^)]+)\)", sheet)
-    assert {name for group in groups for name in re.findall(r"\.(\w+)", group)} == STYLED_TOKENS
-    marked = '<span class="k">for</span> <span class="n">x</span>'
-    assert '<span class="k">for</span> x' in style_listings(LISTING.format(marked))
 
 
 class Counting:

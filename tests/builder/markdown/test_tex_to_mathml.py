@@ -66,7 +66,7 @@ def test_another_typesetter_forgets(real, tmp_path):
 
 
 def test_every_use_of_a_symbol_becomes_a_slot(template):
-    assert template.numeric.count('<mn data-slot="n"></mn>') == 2
+    assert template.numeric.count('<mn data-slot="n">⟦slot=n⟧</mn>') == 2
 
 
 def test_numbers_side_by_side_are_multiplied_in_writing():
@@ -90,27 +90,23 @@ def test_the_symbolic_side_has_no_slots(template):
     assert "data-slot" not in template.symbolic
 
 
-def test_static_pages_get_their_numbers(template):
-    html = '<div data-equation="time" data-symbols=\'{"n": "8"}\'></div>'
-    assert '<mn data-slot="n">8</mn>' in tex_to_mathml.fill_static(html, {"time": template})
-
-
-def test_what_is_filled_does_not_say_its_numbers_twice(template):
-    html = '<div data-equation="time" data-symbols=\'{"n": "8"}\'></div>'
-    assert "data-symbols" not in tex_to_mathml.fill_static(html, {"time": template})
+def test_a_page_gets_symbols_and_numbers(template):
+    html = tex_to_mathml.equation_html(template, {"n": "8 < 9"})
+    assert html.startswith(template.symbolic)
+    assert html.count('<mn data-slot="n">8 &lt; 9</mn>') == 2
+    assert '<mn data-slot="T"></mn>' in html
 
 
 def test_a_page_that_shows_an_equation_lacks_only_its_other_symbols(template):
-    shown = tex_to_mathml.fill_static(
-        '<div data-equation="time"></div><span data-tex="time.n"></span>', {"time": template}
-    )
-    lacking = tex_to_mathml.missing_parts(template, shown)
+    lacking = tex_to_mathml.missing_parts(template, {"time", "time.n"})
     assert lacking is not None
     assert (lacking.symbolic, lacking.numeric) == ("", "")
     assert lacking.symbols == {k: v for k, v in template.symbols.items() if k != "n"}
-    assert tex_to_mathml.missing_parts(template, "") == template
+    assert tex_to_mathml.missing_parts(template, {"time", "time.n", "time.T"}) is None
 
 
-def test_a_symbol_alone_is_filled_in(template):
-    html = tex_to_mathml.fill_static('<span data-tex="time.n"></span>', {"time": template})
-    assert "<mi>n</mi>" in html
+def test_a_page_without_an_equation_lacks_it_with_empty_slots(template):
+    lacking = tex_to_mathml.missing_parts(template, ())
+    assert lacking is not None
+    assert (lacking.symbolic, lacking.symbols) == (template.symbolic, template.symbols)
+    assert lacking.numeric.count('<mn data-slot="n"></mn>') == 2

@@ -26,17 +26,17 @@ EMPTY = Shell(
 
 def test_each_address_has_a_mark_of_its_own():
     assert page_context.with_placeholders(SHELL) == Shell(
-        styles="⟦asset-styles⟧",
+        styles="⟦asset=styles⟧",
         style_text="",
-        early="⟦asset-early⟧",
-        script="⟦asset-script⟧",
-        worker="⟦asset-worker⟧",
-        runtime="⟦asset-runtime⟧",
-        bokeh="⟦asset-bokeh⟧",
-        fonts=("⟦asset-font-0⟧", "⟦asset-font-1⟧"),
+        early="⟦asset=early⟧",
+        script="⟦asset=script⟧",
+        worker="⟦asset=worker⟧",
+        runtime="⟦asset=runtime⟧",
+        bokeh="⟦asset=bokeh⟧",
+        fonts=("⟦asset=font-0⟧", "⟦asset=font-1⟧"),
         conditional_styles=(
-            StyleSheet(classes=("a",), address="⟦asset-sheet-0⟧"),
-            StyleSheet(classes=("b", "c"), address="⟦asset-sheet-1⟧"),
+            StyleSheet(classes=("a",), address="⟦asset=sheet-0⟧"),
+            StyleSheet(classes=("b", "c"), address="⟦asset=sheet-1⟧"),
         ),
     )
 
@@ -46,34 +46,32 @@ def test_what_has_no_address_has_no_mark():
     assert page_context.with_placeholders(replace(SHELL, worker="")).worker == ""
 
 
-def test_each_mark_stands_for_its_address():
+def test_each_name_stands_for_its_address():
     archives = {"zero": ["z.bin"], "ring": ["../r.bin", "<s>.bin"]}
     assert page_context.page_urls(SHELL, "figures.json", archives) == {
-        "⟦asset-styles⟧": "s.css",
-        "⟦asset-early⟧": "e.js",
-        "⟦asset-script⟧": "m.js",
-        "⟦asset-worker⟧": "w.js",
-        "⟦asset-runtime⟧": "r.json",
-        "⟦asset-bokeh⟧": "b.js",
-        "⟦asset-font-0⟧": "f.woff2",
-        "⟦asset-font-1⟧": "g.woff2",
-        "⟦asset-sheet-0⟧": "a.css",
-        "⟦asset-sheet-1⟧": "b.css",
-        "⟦asset-figures⟧": "figures.json",
-        "⟦asset-archives⟧": (r'{"ring": ["../r.bin", "\u003cs\u003e.bin"], "zero": ["z.bin"]}'),
+        "styles": "s.css",
+        "early": "e.js",
+        "script": "m.js",
+        "worker": "w.js",
+        "runtime": "r.json",
+        "bokeh": "b.js",
+        "font-0": "f.woff2",
+        "font-1": "g.woff2",
+        "sheet-0": "a.css",
+        "sheet-1": "b.css",
+        "figures": "figures.json",
+        "archives": (r'{"ring": ["../r.bin", "\u003cs\u003e.bin"], "zero": ["z.bin"]}'),
     }
 
 
 def test_a_page_is_filled_with_the_addresses_of_its_marks():
     given = page_context.page_urls(SHELL, "figures.json", {})
-    text = f"<a ⟦asset-styles⟧ ⟦asset-font-1⟧ {page_context.FIGURES} {page_context.ARCHIVES}>"
-    assert page_context.fill_placeholders(text, given) == "<a s.css g.woff2 figures.json {}>"
+    text = f"<a ⟦asset=styles⟧ ⟦asset=font-1⟧ {page_context.FIGURES} {page_context.ARCHIVES}>"
+    assert page_context.fill_assets(text, given) == "<a s.css g.woff2 figures.json {}>"
 
 
 def test_other_marks_stay():
-    given = {"⟦asset-a⟧": "A", "⟦math:a⟧": "B"}
-    assert page_context.fill_placeholders("⟦math:a⟧", given) == "⟦math:a⟧"
-    assert (
-        page_context.fill_placeholders("⟦asset-b⟧⟦asset-a⟧⟦asset-a", given) == "⟦asset-b⟧A⟦asset-a"
-    )
-    assert page_context.fill_placeholders("", given) == ""
+    given = {"a": "A"}
+    assert page_context.fill_assets("⟦math=a⟧", given) == "⟦math=a⟧"
+    assert page_context.fill_assets("⟦asset=a⟧⟦asset=a", given) == "A⟦asset=a"
+    assert page_context.fill_assets("", given) == ""

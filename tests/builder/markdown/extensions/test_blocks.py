@@ -151,7 +151,7 @@ def test_a_question_has_its_slider_between_itself_and_its_answer():
 
 def test_a_question_notes_its_answer_its_stops_and_its_value():
     _, found = predicted(f"ring.time{ENDS}")
-    assert found.answers == [('data-predict="predict"', "2.00 s")]
+    assert found.answers == [("predict", "2.00 s")]
     assert found.receipts == ["stops 1 s 4 s predict"]
     assert list(found.values) == [("ring", "time")]
     assert list(found.calculators) == ["ring"]
@@ -162,8 +162,8 @@ def test_a_second_question_has_another_name():
     text = f"/// predict | ring.time{ENDS}\n\nA?\n\n---\n\nB.\n///\n\n"
     _, found = converted(text + text)
     assert [marker for marker, _ in found.answers] == [
-        'data-predict="predict"',
-        'data-predict="predict-2"',
+        "predict",
+        "predict-2",
     ]
 
 
@@ -196,7 +196,7 @@ def test_a_question_of_other_inputs_asks_for_those():
     )
     assert asked == [("ring", {"size": "5"}, "time")]
     assert "slider 3.00 s 79.248 predict ring.time size=5" in html  # log 3 / log 4
-    assert found.answers == [('data-predict="predict"', "3.00 s")]
+    assert found.answers == [("predict", "3.00 s")]
 
 
 def test_a_question_of_the_defaults_computes_nothing():

@@ -60,7 +60,7 @@ def test_a_link_elsewhere_that_begins_otherwise_is_wrong(target):
 
 def test_a_link_of_ours_becomes_a_mark_and_is_noted():
     html, findings = converted("[Ring](ring#cost) and [here](#a)")
-    assert html == '<p><a href="⟦page:ring#cost⟧">Ring</a> and <a href="⟦page:#a⟧">here</a></p>'
+    assert html == '<p><a href="⟦page=ring#cost⟧">Ring</a> and <a href="⟦page=#a⟧">here</a></p>'
     assert findings.links == ["ring#cost", "#a"]
     assert findings.problems == []
 
@@ -68,25 +68,25 @@ def test_a_link_of_ours_becomes_a_mark_and_is_noted():
 @pytest.mark.parametrize("inner", ["", " ", "\n"])
 def test_an_empty_link_says_the_title_of_what_it_leads_to(inner):
     made, findings = marked(f'<p><a href="ring">{inner}</a></p>')
-    assert made == '<p><a href="⟦page:ring⟧">⟦title:ring⟧</a></p>'
+    assert made == '<p><a href="⟦page=ring⟧">⟦title=ring⟧</a></p>'
     assert findings.links == ["ring"]
 
 
 @pytest.mark.parametrize("inner", ["x", "<b>x</b>", " <b />", "x<b />"])
 def test_a_link_that_holds_something_keeps_it(inner):
     made, _ = marked(f'<p><a href="ring">{inner}</a></p>')
-    assert made == f'<p><a href="⟦page:ring⟧">{inner}</a></p>'
+    assert made == f'<p><a href="⟦page=ring⟧">{inner}</a></p>'
 
 
 def test_an_address_is_noted_as_it_is_meant():
     made, findings = marked('<p><a href="a&amp;amp;b">x</a></p>')
     assert findings.links == ["a&b"]
-    assert made == '<p><a href="⟦page:a&amp;b⟧">x</a></p>'
+    assert made == '<p><a href="⟦page=a&amp;b⟧">x</a></p>'
 
 
 def test_a_link_without_an_address_leads_to_the_page_itself():
     made, findings = marked("<p><a>x</a></p>")
-    assert made == '<p><a href="⟦page:⟧">x</a></p>'
+    assert made == '<p><a href="⟦page=⟧">x</a></p>'
     assert findings.links == [""]
 
 
@@ -105,7 +105,7 @@ def test_an_empty_link_elsewhere_gets_no_title():
 
 def test_a_wrong_link_elsewhere_is_named_and_no_page_of_ours():
     html, findings = converted("[E](http://e.org/) [a](ring)")
-    assert html == '<p><a href="http://e.org/">E</a> <a href="⟦page:ring⟧">a</a></p>'
+    assert html == '<p><a href="http://e.org/">E</a> <a href="⟦page=ring⟧">a</a></p>'
     assert findings.problems == [
         ("http://e.org/", "external link 'http://e.org/' has to begin with https://")
     ]
@@ -125,19 +125,19 @@ def test_a_wrong_link_elsewhere_is_named_and_no_page_of_ours():
 def test_links_that_the_builder_made_itself_are_passed_by(given):
     xml = f'<p><a {given} href="#a">1</a><a href="ring">b</a></p>'
     made, findings = marked(xml)
-    assert made == xml.replace('"ring"', '"⟦page:ring⟧"')
+    assert made == xml.replace('"ring"', '"⟦page=ring⟧"')
     assert findings.links == ["ring"]
 
 
 def test_a_link_of_another_class_is_the_author_s():
     made, findings = marked('<p><a class="wide" href="ring">b</a></p>')
-    assert made == '<p><a class="wide" href="⟦page:ring⟧">b</a></p>'
+    assert made == '<p><a class="wide" href="⟦page=ring⟧">b</a></p>'
     assert findings.links == ["ring"]
 
 
 def test_an_image_becomes_a_mark_and_is_noted():
     html, findings = converted("![A dot](../images/dot.svg)")
-    assert html == '<p><img alt="A dot" src="⟦image:../images/dot.svg⟧" /></p>'
+    assert html == '<p><img alt="A dot" src="⟦image=../images/dot.svg⟧" /></p>'
     assert findings.images == ["../images/dot.svg"]
     assert findings.problems == []
 
@@ -148,7 +148,7 @@ def test_an_image_without_words_is_named(alt):
     message = "image 'a.svg' has no alt text; write ![what it shows](a.svg)"
     assert findings.problems == [("a.svg", message)]
     assert findings.images == ["a.svg"]
-    assert 'src="⟦image:a.svg⟧"' in made
+    assert 'src="⟦image=a.svg⟧"' in made
 
 
 def test_an_image_of_another_host_is_named_and_stays_out():

@@ -1,8 +1,23 @@
-"""Where lines of prose may end."""
+"""What is done to an article before its page: where lines end, listings, equations, sources."""
 
-from builder.markdown.line_breaking import prevent_breaks
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from builder.core import html_tree
+from builder.markdown import article_tree
 
 NUMBER = '<a class="number" href="receipts/#receipt-c-t">3 s</a>'
+
+
+def prevent_breaks(html):
+    root = html_tree.parse(html)
+    article_tree.bind_text(root)
+    article_tree.keep_live(root)
+    article_tree.break_code(root)
+    return root.html()
 
 
 def test_a_full_stop_stays_with_its_number() -> None:
@@ -116,3 +131,105 @@ def test_code_of_24_letters_stays_whole_and_one_of_25_may_break() -> None:
     whole = f"<code>a.{'b' * 22}</code>"
     assert prevent_breaks(whole) == whole
     assert prevent_breaks(f"<code>a.{'b' * 23}</code>") == f"<code>a.<wbr>{'b' * 23}</code>"
+
+
+ROOT = Path(__file__).resolve().parents[3]
+LISTING = '<div class="language-python highlight"><pre><span></span><code>{}</code></pre></div>'
+
+
+@pytest.mark.parametrize(
+    ("length", "wide"), [(article_tree.LINE_LENGTH, False), (article_tree.LINE_LENGTH + 1, True)]
+)
+def test_a_listing_with_a_long_line_is_wide(length, wide):
+    line = '<span class="k">x</span>' + "&lt;" + "y" * (length - 2)
+    assert (
+        "highlight wide" in changed(article_tree.style_listings, LISTING.format(f"a\n{line}\nb\n"))
+    ) == wide
+
+
+def test_every_listing_is_reached_by_the_keyboard():
+    html = changed(article_tree.style_listings, LISTING.format("a") + "<pre>b</pre>")
+    assert html.count('<pre tabindex="0">') == html.count("<pre") == 2
+
+
+def test_only_tokens_that_the_theme_sets_apart_are_marked():
+    sheet = (ROOT / "theme" / "styles" / "58-prose.css").read_text("utf-8")
+    groups = re.findall(r"\.highlight :is\(([^)]+)\)", sheet)
+    assert {
+        name for group in groups for name in re.findall(r"\.(\w+)", group)
+    } == article_tree.STYLED_TOKENS
+    marked = '<span class="k">for</span> <span class="n">x</span>'
+    assert '<span class="k">for</span> x' in changed(
+        article_tree.style_listings, LISTING.format(marked)
+    )
+
+
+def changed(change, html, *given):
+    root = html_tree.parse(html)
+    change(root, *given)
+    return root.html()
+
+
+def test_a_formula_leaves_a_mark():
+    html = (
+        '<p>so <span class="arithmatex">\\(a &lt; b\\)</span> it</p>'
+        '<div class="arithmatex">\\[\nc\n\\]</div>'
+    )
+    root = html_tree.parse(html)
+    assert article_tree.extract_formulas(root) == [("a < b", False), ("c", True)]
+    marks = re.findall("⟦math=[^⟧]*⟧", root.html())
+    assert root.html() == f'<p>so {marks[0]} it</p><div class="formula">{marks[1]}</div>'
+
+
+def test_an_equation_and_a_symbol_leave_marks():
+    html = (
+        """<div data-equation="v" data-symbols='{"n": "3 &lt; 4"}'></div><i data-tex="v.n"></i>"""
+    )
+    assert changed(article_tree.mark_equations, html) == (
+        '<div data-equation="v">⟦equation=v {"n": "3 &lt; 4"}⟧</div><i data-tex="v.n">'
+        "⟦symbol=v.n⟧</i>"
+    )
+    assert changed(article_tree.mark_equations, '<div data-equation="v">x</div>').count("⟦") == 0
+
+
+REFERENCES = {"ring": SimpleNamespace(label="A & B 2020")}
+
+
+def test_a_source_is_named_where_its_key_stands():
+    html = '<a data-cite="{0}" href="#ref-{0}">{1}</a>'.format
+    label = changed(article_tree.label_citations, html("ring", "ring"), REFERENCES)
+    assert label == html("ring", "A &amp; B 2020")
+    for other in (html("ring", "source"), html("tree", "tree")):
+        assert changed(article_tree.label_citations, other, REFERENCES) == other
+
+
+def test_a_receipt_leads_from_the_page_it_stands_on():
+    html = '<p><a data-cite="ring" href="#ref-ring">ring</a><i data-equation="v"></i></p>'
+    receipt = article_tree.make_receipt(html, REFERENCES)
+    assert '<a data-cite="ring" href="../#ref-ring">A &amp; B 2020</a>' in receipt.html
+    assert receipt.equations == receipt.shown == ("v",)
+
+
+DRAWING = '<svg class="chart-svg" aria-label="x"><svg></svg></svg>'
+
+
+def test_an_article_says_what_others_ask_of_it():
+    html = (
+        "<p>After this guide you can</p>\n<ul>\n<li>say <em>why</em>;</li><li>do ⟦x=y⟧it.</li></ul>"
+        '<section data-calculator="lab" data-of="lab"><input data-of="lab" inputmode="decimal">'
+        '<select data-of="lab" name="gpu" data-more></select></section>'
+        '<a class="number" href="receipts/#receipt-ring-time">1 s</a>'
+        '<a class="number fixed" href="receipts/#receipt-fixed-2">1 s</a>'
+        f'<figure data-of="zero" data-output="out">{DRAWING}</figure>'
+        '<i data-equation="v"></i><i data-tex="v.n"></i>'
+    )
+    assert article_tree.read_facts(html_tree.parse(html)) == article_tree.ArticleFacts(
+        whole=("lab",),
+        live=("lab", "ring", "fixed", "zero"),
+        inputs=("lab",),
+        choices=(("lab", "gpu"),),
+        drawn=(("zero", "out"),),
+        drawings=(DRAWING,),
+        equations=("v", "v.n"),
+        outcomes=("say why", "do it"),
+    )
