@@ -28,9 +28,12 @@ CALCULATORS = {
     "ring": SimpleNamespace(
         name="ring",
         presets=("a",),
+        groups=(),
         fields=(SimpleNamespace(name="size"), SimpleNamespace(name="kind")),
     ),
-    "tree": SimpleNamespace(name="tree", presets=(), fields=(SimpleNamespace(name="kind"),)),
+    "tree": SimpleNamespace(
+        name="tree", presets=(), groups=(), fields=(SimpleNamespace(name="kind"),)
+    ),
 }
 LATER = RenderContext(
     library=None,
