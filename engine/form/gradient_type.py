@@ -10,7 +10,7 @@ GradientType = Annotated[
     Choice(
         label="Gradients in",
         options={"fp32": "fp32", "bf16": "bf16"},
-        help="Unasked, Megatron-LM, torchtitan and DDP under autocast sum in fp32; DeepSpeed, and "
-        "DDP of a model in bf16, in bf16.",
+        help="By default, Megatron-LM, torchtitan and DDP under autocast sum in fp32; DeepSpeed, "
+        "and DDP of a model in bf16, in bf16.",
     ),
 ]

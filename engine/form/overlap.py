@@ -186,7 +186,7 @@ class Inputs:
         Choice(
             label="Gradients are reduced in",
             options={"fp32": "fp32", "bf16": "bf16"},
-            help="Unasked, torchtitan and DDP under autocast reduce in fp32.",
+            help="By default, torchtitan and DDP under autocast reduce in fp32.",
         ),
     ] = "fp32"
     tokens: Annotated[

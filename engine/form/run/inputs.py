@@ -169,7 +169,7 @@ class Inputs:
         Choice(
             label="Gradients summed and reduced in",
             options={"off": "the framework's type", "on": "bf16", "fp32": "fp32"},
-            help="Unasked, DeepSpeed reduces in the model's type, the others in fp32.",
+            help="By default, DeepSpeed reduces in the model's type, the others in fp32.",
         ),
     ] = "off"
     quantized_weights: Annotated[

@@ -2,7 +2,8 @@
 
 Letters and separators are those of `hybrid_layer_allocation.py` on the main branch of August 2026
 (d98e8a64): a mixer or a feed-forward part is a layer, `|` separates the stages of a pipeline, and
-D, DeepSeek's sparse attention, cannot stand beside `*`.
+attention over latents is `+`, and neither it nor D, DeepSeek's sparse attention, can stand beside
+`*`.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from engine.catalog.mixers.compose import ALONE, layer_letters
 from engine.catalog.models import Model, num_sparse_in
 from engine.core.units import Count
 
-_LETTERS = {"*": "*", "G": "G", "M": "M", "S": "D", "-": "-", "E": "E"}
+_LETTERS = {"*": "*", "+": "+", "G": "G", "M": "M", "S": "D", "-": "-", "E": "E"}
 _MISSING = {
     "W": "attention in a window beside other attention",
     "s": "attention to the keys that another layer chose",
@@ -27,6 +28,8 @@ def hybrid_pattern(model: Model, stage_layers: Sequence[Count]) -> str:
     for letter in letters:
         if letter not in _LETTERS:
             raise ValueError(_MISSING[letter])
+    if model.attention == "mla":
+        letters = letters.replace("*", "+")
     if {"*", "S"} <= set(letters):
         raise ValueError("full attention beside attention to chosen keys")
     alone = any(letter in ALONE for letter in letters)

@@ -401,7 +401,7 @@ class Inputs:
             label="Order",
             options={
                 "worst": "largest miss first",
-                "fast": "too fast first",
+                "fast": "most optimistic first",
                 "slow": "too slow first",
                 "short": "fewest tokens first",
             },

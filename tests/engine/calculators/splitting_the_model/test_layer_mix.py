@@ -83,6 +83,8 @@ def test_a_pattern_names_mixers_and_feed_forward_parts_and_cuts_stages():
     assert hybrid_pattern(qwen, (24, 24)) == "|".join(["GEGEGE*E" * 6] * 2)
     deep = hybrid_pattern(EVERY_MODEL["deepseek-v3.2"], (61,))
     assert deep == "D-" * 3 + "DE" * 58
+    latents = hybrid_pattern(EVERY_MODEL["deepseek-v3"], (61,))
+    assert latents == "+-" * 3 + "+E" * 58  # Symbols.MLA in Megatron-LM
 
 
 @each("key, missing", [("kimi-linear-48b-a3b", "Kimi Delta"), ("gemma-3-27b", "window")])
