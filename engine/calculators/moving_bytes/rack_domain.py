@@ -20,7 +20,7 @@ from engine.core.units import (
     Seconds,
     Share,
 )
-from engine.core.views import Axis, Badge, Bar, Bars, Lines, Point, Segment, Series, Table
+from engine.core.views import Axis, Badge, Bar, Bars, Cell, Lines, Point, Segment, Series, Table
 from engine.form import short_job
 from engine.form.adjusted_inputs import with_changes
 from engine.form.fields import ExpertExchange, OwnConstants
@@ -159,7 +159,7 @@ def runs(inputs: Inputs) -> tuple[dict[Count, Run], tuple[Text, ...]]:
     }, changes
 
 
-def bus_bandwidth(cluster: Cluster, operation: str = "all_reduce") -> Bandwidth:
+def bus_bandwidth(cluster: Cluster, operation: formulas.Operation = "all_reduce") -> Bandwidth:
     """Return the bus bandwidth that nccl-tests shows of a collective of 64 GPUs."""
     rank = collective_rank(cluster)
     time = collective_time(rank, rank_group(rank, WHOLE, 1), _TESTED, operation)
@@ -301,11 +301,14 @@ def _curve(inputs: Inputs, result: Result) -> Lines:
 
 
 # The collectives of nccl-tests: what gradients do, and what experts do.
-_TESTS = {"all_reduce": "all_reduce_perf", "all_to_all": "alltoall_perf"}
+_TESTS: dict[formulas.Operation, str] = {
+    "all_reduce": "all_reduce_perf",
+    "all_to_all": "alltoall_perf",
+}
 
 
 def _machines(inputs: Inputs) -> Table:
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for key, name in RACKS.items():
         cluster = cluster_of(key, inputs.own_constants)
         for operation, test in _TESTS.items():
