@@ -252,7 +252,7 @@ def scatter(result: Result, across: str) -> Lines:
     most = max([abs(row.error) for row in rows], default=0.0)
     high = max(0.2, 1.15 * most)
     points = () if picked is None else (
-        Point(key="picked", label=picked.name, x=_x_of_row(picked, across), y=picked.error),
+        Point(key="picked", label="picked", x=_x_of_row(picked, across), y=picked.error),
     )  # fmt: skip
     return Lines(
         title="Predicted over measured, row by row",
