@@ -54,6 +54,10 @@ _KEPT = (
     "Keys and values, or their latents, in 16 bits; states of linear layers in fp32, with the "
     "tokens that their convolution joins.",
 )
+_SIZED = (
+    "Width, heads and feed-forward parts stay; a layer of another kind has matrices of its own "
+    "sizes.",
+)
 _PLANNED = (
     "bf16, Megatron, ZeRO-1; the fastest that fits of all powers of two of context parallelism, "
     "tensor parallelism of 1 or 8 (dense: 2 or 8), with and without recomputation. A step has "
@@ -76,14 +80,12 @@ class Result:
             "Parameters of these layers",
             note="{twin_parameters} with full attention in every layer",
             color="parameters",
-            assumes=(
-                "Width, heads and feed-forward parts stay; a layer of another kind has matrices of "
-                "its own sizes.",
-            ),
+            assumes=_SIZED,
         ),
     ]
     twin_parameters: Annotated[
-        Parameters, Output("Parameters with full attention everywhere", color="muted")
+        Parameters,
+        Output("Parameters with full attention everywhere", color="muted", assumes=_SIZED),
     ]
     operations: Annotated[
         Operations,

@@ -60,7 +60,7 @@ def test_the_options_of_a_filter_share_all_rows(name):
 def test_the_largest_miss_comes_first():
     views = shown()
     most = max(ROWS, key=lambda row: abs(row.error))
-    assert views["scatter"].points[0].label == most.name
+    assert views["scatter"].points[0].y == most.error
     assert views["worst"].value == abs(most.error)
     assert views["table"].rows[0][0] == most.name
 
@@ -172,7 +172,7 @@ def test_the_listing_reads_rates_and_evaluations_too(tmp_path):
         check=True,
     )
     assert ran.stdout.splitlines() == [
-        "median 1.0000 s, p99 1.0000 s, samples 1",
+        "median 1.0000 s, p99 1.0000 s, timings 1",
         "clock 3.0 s, of it evaluation 0.5 s",
         "before the clock 1.0 s",
     ]
