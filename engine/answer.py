@@ -118,15 +118,15 @@ def _reply_views(
 ) -> ReplyViews:
     """Return the requested views, within the time of the request."""
     only, want = request.get("only"), request.get("want", {})
-    asked = {name for names in want.values() for name in names}
+    required = {name for names in want.values() for name in names}
     write = partial(view_json, display=display)
     timed = clock is not None and "within" in request
     over = slice_limit(clock, calculator.name) if clock and timed else None
     lazy = _solve(calculator, values, over or (lambda: False))
     if "copy" in want and isinstance(lazy, LazyViews):
-        asked |= {*lazy.in_words}  # a text to take away holds no figure
+        required |= {*lazy.in_words}  # a text to take away holds no figure
     headline = {calculator.headline} if request.get("headline") else set()
-    chosen = None if only is None else {*only, *asked, *headline}
+    chosen = None if only is None else {*only, *required, *headline}
     if isinstance(lazy, Progress):
         return ReplyViews(later=sorted(chosen or ()), progress=lazy)
     if clock is None or not timed:
@@ -138,7 +138,7 @@ def _reply_views(
         rest=request.get("rest", False),
         over=over,
     )
-    return reply_views(lazy, chosen, write, budget, required=asked)
+    return reply_views(lazy, chosen, write, budget, required=required)
 
 
 def _solve(

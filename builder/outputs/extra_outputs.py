@@ -89,10 +89,12 @@ def search_and_markdown(
     cache: BuildCache,
 ) -> Mapping[str, bytes]:
     """Return the files of the search index and the Markdown pages."""
-    asked = search_documents.asked_words(page_sources.texts.articles, page_sources.texts.library)
+    search_words = search_documents.asked_words(
+        page_sources.texts.articles, page_sources.texts.library
+    )
     lists = navigation.list_data(page_sources.surface.readers)
     words = {
-        search_documents.ASKED: compact_json(asked).encode(),
+        search_documents.ASKED: compact_json(search_words).encode(),
         LISTS: compact_json(lists).encode(),
         **early_files(page_sources, rendered, cache),
     }
@@ -205,20 +207,20 @@ def early_answers(placed: Placed) -> dict[str, Any]:
 
 def _early_answers(name: str, inputs: list[str], outputs: list[str]) -> dict[str, Any]:
     calculator = calculators.load(name)
-    asked = {"calculator": name, "only": outputs, "short": True, "headline": True}
-    default = reply(asked)
+    request = {"calculator": name, "only": outputs, "short": True, "headline": True}
+    default = reply(request)
     rows = {
-        key: _rows(asked, key, default)
+        key: _rows(request, key, default)
         for key in inputs
         if isinstance(calculator.fields[key], Number)
     }
     return {"inputs": rows, "outputs": sorted({*outputs, calculator.headline})}
 
 
-def _rows(asked: dict[str, Any], key: str, default: dict[str, Any]) -> list[list[Any]]:
+def _rows(request: dict[str, Any], key: str, default: dict[str, Any]) -> list[list[Any]]:
     """Return (steps, value, reply) of the default and of some steps from it, until the limits."""
     rows = {default["inputs"][key]["value"]: (0, default)}
     for steps in sorted((*STEPS, *(-step for step in STEPS)), key=abs):
-        replied = reply(asked | {"nudge": {key: steps}})
+        replied = reply(request | {"nudge": {key: steps}})
         rows.setdefault(replied["inputs"][key]["value"], (steps, replied))
     return sorted([steps, value, replied] for value, (steps, replied) in rows.items())

@@ -339,7 +339,7 @@ def _entry_text(entry: PageLink) -> str:
 def _header_link(about: str, path: str, page_sources: PageSources) -> NavigationLink | None:
     """Return the header link that a URL on a page comes from."""
     header_links, root = page_sources.surface.project.navigation, page.relative_root(path)
-    return next((way for way in header_links if about == root + way.address), None)
+    return next((link for link in header_links if about == root + link.address), None)
 
 
 def link_problems(

@@ -93,15 +93,15 @@ class RuntimeBuild:
         # An author's build may use the readers' runtime, but not the other way round.
         as_sent = not services.quick or cache.has("runtime", key)
         self.key = key if as_sent else digest((key, "quick"))
-        asked = Event()
-        self._memo, self._make = cache, partial(services.runtime, asked.set)
+        started = Event()
+        self._memo, self._make = cache, partial(services.runtime, started.set)
         self._future: Future[Runtime] | None = None
         if not cache.has("runtime", self.key):
             self._future = ThreadPoolExecutor(1).submit(self._make)
-            self._future.add_done_callback(lambda _: asked.set())
+            self._future.add_done_callback(lambda _: started.set())
             # Two computing threads wait for each other at every file read: without a head start,
             # the request would reach Node a second later.
-            asked.wait(HEAD_START)
+            started.wait(HEAD_START)
 
     @property
     def is_ready(self) -> bool:

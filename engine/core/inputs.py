@@ -228,12 +228,12 @@ class Number:
 
     def _nudge_log(self, amount: float, steps: int) -> Scalar:
         """Return the value `steps` marks away; there are 180 marks in a decade."""
-        way, nearest = (1, math.floor) if steps > 0 else (-1, math.ceil)
+        direction, nearest = (1, math.floor) if steps > 0 else (-1, math.ceil)
         for _ in range(min(abs(steps), 200)):
             units = amount / self.unit.size
-            decade = 10.0 ** math.floor(math.log10(units) + way * 1e-9)
+            decade = 10.0 ** math.floor(math.log10(units) + direction * 1e-9)
             mark = max(decade / 20, 1 / self.unit.size if self.whole else 0.0)
-            count = nearest(units / mark + way * 1e-9) + way
+            count = nearest(units / mark + direction * 1e-9) + direction
             amount = float(self._snap(count * mark * self.unit.size))
         return round(amount) if self.whole else amount
 

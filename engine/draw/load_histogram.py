@@ -17,7 +17,7 @@ def histogram_scene(life: RouterHistory) -> Scene:
     """Return about twenty steps from first to last: load and bias of each expert."""
     count = len(life.asked)
     numbers = sorted({round(i * (count - 1) / _FRAMES) for i in range(_FRAMES + 1)})
-    most = max(max(asked) for asked in life.asked)
+    most = max(max(loads) for loads in life.asked)
     reach = max((abs(b) for row in life.biases for b in row), default=0.0)
     frames = tuple(
         Frame(
@@ -43,12 +43,12 @@ def histogram_scene(life: RouterHistory) -> Scene:
 
 
 def _shapes(life: RouterHistory, number: Count, most: Count, reach: float) -> Iterable[Shape]:
-    asked, biases = life.asked[number], life.biases[number]
-    wide = (_WIDTH - 2 * _LEFT) / len(asked)
+    loads, biases = life.asked[number], life.biases[number]
+    wide = (_WIDTH - 2 * _LEFT) / len(loads)
     floor = _TOP + _HIGH
     zero = floor + 30 + _LOW
     yield _text("step", (_LEFT, 18), f"step {number + 1}", "start")
-    for expert, (count, bias) in enumerate(zip(asked, biases, strict=True)):
+    for expert, (count, bias) in enumerate(zip(loads, biases, strict=True)):
         left = _LEFT + expert * wide + 2
         taken = min(count, life.capacity)
         high = [_HIGH * part / most for part in (taken, count - taken)]
@@ -58,12 +58,12 @@ def _shapes(life: RouterHistory, number: Count, most: Count, reach: float) -> It
         over = (left, floor - high[0] - high[1])
         dropped = {"data-links": f"expert:{expert}", "fill-opacity": "0.12"}
         yield _rect(f"over{expert}", over, (wide - 4, high[1]), "cell c-ink", dropped)
-        name = f"E{expert + 1}" if len(asked) <= 10 else f"{expert + 1}"
+        name = f"E{expert + 1}" if len(loads) <= 10 else f"{expert + 1}"
         yield _text(f"name{expert}", (left + wide / 2 - 2, floor + 17), name, "middle")
         tall = _LOW * 0.8 * abs(bias) / reach if reach else 0.0
         top = zero - tall if bias > 0 else zero
         yield _rect(f"bias{expert}", (left, top), (wide - 4, tall), "cell c-accent", links)
-    mean = floor - _HIGH * sum(asked) / len(asked) / most
+    mean = floor - _HIGH * sum(loads) / len(loads) / most
     yield _line("mean", mean, dashed=True)
     capacity_height = floor - _HIGH * min(life.capacity / most, 1.08)
     yield _line("capacity", capacity_height, dashed=False)

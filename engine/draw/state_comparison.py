@@ -40,8 +40,8 @@ def comparison_html(request: str, calculator: Calculator, display: Display) -> s
         calculator: whose states they are.
         display: how the reader wants numbers shown.
     """
-    asked = json.loads(request)
-    states = [_state(calculator, state["name"], state["values"]) for state in asked["states"]]
+    question = json.loads(request)
+    states = [_state(calculator, state["name"], state["values"]) for state in question["states"]]
     problems = [
         f"<p>{escape(f'{state.name}: {state.problem}')}</p>" for state in states if state.problem
     ]
@@ -53,7 +53,7 @@ def comparison_html(request: str, calculator: Calculator, display: Display) -> s
         else _table("Number", sound, _numbers(sound, display))
     )
     same = "" if inputs or len(sound) < 2 else "<p>These states have the same inputs.</p>"
-    steps = _steps_html(calculator, sound, display, asked.get("trace", ""))
+    steps = _steps_html(calculator, sound, display, question.get("trace", ""))
     return "".join([*problems, same, numbers, steps, inputs])
 
 
@@ -181,8 +181,8 @@ def _steps_html(calculator: Calculator, states: list[State], display: Display, t
     before, after = states
     keys = _differing_inputs(calculator, states)
     differing = _differing_numbers(before, after, display)
-    asked = (trace, calculator.headline, *differing)
-    name = next((name for name in asked if name in differing), "")
+    names = (trace, calculator.headline, *differing)
+    name = next((name for name in names if name in differing), "")
     if not name or not 1 < len(keys) <= MAX_STEPS:
         return ""
 

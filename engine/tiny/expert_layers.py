@@ -55,8 +55,8 @@ def mix(
     arrived = dispatch(
         model,
         [
-            {e: [own[i] for i in rows_for(way, e)] for e in range(model.num_experts)}
-            for own, way in zip(normed, routing, strict=True)
+            {e: [own[i] for i in rows_for(routed, e)] for e in range(model.num_experts)}
+            for own, routed in zip(normed, routing, strict=True)
         ],
         exchange,
     )
@@ -67,8 +67,8 @@ def mix(
     results = return_rows(model, done, _counts(model, routing), exchange)
     mixed = MixturePass(rows=rows, normed=normed, routing=routing, arrived=arrived, results=results)
     return [
-        add(own, combine(way, rank_results, model.hidden_size))
-        for own, way, rank_results in zip(rows, routing, results, strict=True)
+        add(own, combine(routed, rank_results, model.hidden_size))
+        for own, routed, rank_results in zip(rows, routing, results, strict=True)
     ], mixed
 
 
@@ -77,8 +77,10 @@ def mix_backward(
 ) -> tuple[Across, list[Weights]]:
     """Return the gradients of the rows before the experts, and of every rank's weights."""
     pairs = [
-        combine_backward(way, rank_results, upstream)
-        for way, rank_results, upstream in zip(mixed.routing, mixed.results, gradient, strict=True)
+        combine_backward(routed, rank_results, upstream)
+        for routed, rank_results, upstream in zip(
+            mixed.routing, mixed.results, gradient, strict=True
+        )
     ]
     upstream = dispatch(model, [of_results for of_results, _ in pairs], exchange)
     gradients: list[Weights] = [{} for _ in weights]
@@ -94,12 +96,12 @@ def mix_backward(
     result = []
     for rank, (_, of_weights) in enumerate(pairs):
         normed, rank_weights = mixed.normed[rank], weights[rank]
-        way = mixed.routing[rank]
+        routed = mixed.routing[rank]
         back, gradients[rank]["router"] = route_backward(
-            normed, rank_weights["router"], way, of_weights
+            normed, rank_weights["router"], routed, of_weights
         )
         for e, own in home[rank].items():
-            back = add(back, scatter(own, rows_for(way, e), len(normed), model.hidden_size))
+            back = add(back, scatter(own, rows_for(routed, e), len(normed), model.hidden_size))
         of_rows, gradients[rank]["mlp_norm"] = norm_backward(
             mixed.rows[rank], rank_weights["mlp_norm"], back
         )
@@ -109,7 +111,7 @@ def mix_backward(
 
 def _counts(model: Model, routing: list[Routing]) -> list[dict[int, int]]:
     """Return how many rows each rank sends to each expert."""
-    return [{e: len(rows_for(way, e)) for e in range(model.num_experts)} for way in routing]
+    return [{e: len(rows_for(routed, e)) for e in range(model.num_experts)} for routed in routing]
 
 
 def dispatch(model: Model, leaving: ByExpert, exchange: Exchange) -> ByExpert:

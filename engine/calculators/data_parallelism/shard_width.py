@@ -158,7 +158,7 @@ def solve(inputs: Inputs) -> Result:
         along=along,
         once=tuple(node_bytes(replace(job, shard=width, sum_once=True)) for width in widths),
         each=tuple(node_bytes(replace(job, shard=width, sum_once=False)) for width in widths),
-        best=pareto_front([way for way in (*fixed, *along) if way.key != "ZeRO++"]),
+        best=pareto_front([option for option in (*fixed, *along) if option.key != "ZeRO++"]),
         width=job.shard,
         copies=job.ranks // job.shard,
         memory=kept_bytes(job),
@@ -261,8 +261,8 @@ def _curve(present: Presenter, result: Result) -> Lines:
                 dashed=True,
             )
         )
-    fits = next((n for n, way in zip(xs, result.along, strict=True)
-                 if way.memory <= result.capacity), None)  # fmt: skip
+    fits = next((n for n, option in zip(xs, result.along, strict=True)
+                 if option.memory <= result.capacity), None)  # fmt: skip
     rules = [Rule(key="node", label="one node", axis="x", at=float(NODE), color="muted")]
     if fits and fits not in (1.0, float(NODE)):
         rules.append(Rule(key="fits", label="fits from here on", axis="x", at=fits, color="ink"))
@@ -285,13 +285,13 @@ _NAMED = ("ZeRO-1", "ZeRO-2", "hpZ", "ZeRO++", "ZeRO-3", "HSDP 8", "HSDP 16", "H
 
 
 def _front_chart(present: Presenter, result: Result) -> Lines:
-    ways = {way.key: way for way in (*result.fixed, *result.along)}
-    least = min(way.memory for way in ways.values())
-    most = max(way.memory for way in ways.values())
-    high = 1.2 * max(way.sent for way in ways.values())
-    best = {way.key for way in result.best}
-    now = next(way for way in result.along if way.memory == result.memory)
-    shown = [ways[key] for key in _NAMED if key in ways and key != now.key]
+    options = {option.key: option for option in (*result.fixed, *result.along)}
+    least = min(option.memory for option in options.values())
+    most = max(option.memory for option in options.values())
+    high = 1.2 * max(option.sent for option in options.values())
+    best = {option.key for option in result.best}
+    now = next(option for option in result.along if option.memory == result.memory)
+    shown = [options[key] for key in _NAMED if key in options and key != now.key]
     return Lines(
         title="Memory against bytes between nodes",
         x=present.axis(
@@ -302,13 +302,13 @@ def _front_chart(present: Presenter, result: Result) -> Lines:
             Series(
                 key="widths",
                 label="by width",
-                x=tuple(way.memory for way in reversed(result.along)),
-                y=tuple(way.sent for way in reversed(result.along)),
+                x=tuple(option.memory for option in reversed(result.along)),
+                y=tuple(option.sent for option in reversed(result.along)),
                 color="data",
             ),
         ),
         points=(
-            *(_point(way, "ink" if way.key in best else "muted") for way in shown),
+            *(_point(option, "ink" if option.key in best else "muted") for option in shown),
             _point(now, "accent"),
         ),
         rules=(
@@ -325,22 +325,22 @@ def _front_chart(present: Presenter, result: Result) -> Lines:
     )
 
 
-def _point(way: ShardingOption, color: str) -> Point:
-    return Point(key=way.key, label=way.key, x=way.memory, y=way.sent, color=color)
+def _point(option: ShardingOption, color: str) -> Point:
+    return Point(key=option.key, label=option.key, x=option.memory, y=option.sent, color=color)
 
 
 def _way_table(present: Presenter, result: Result) -> Table:
-    best = {way.key for way in result.best}
+    best = {option.key for option in result.best}
     rows = []
-    for way in sorted((*result.fixed, *result.along), key=lambda way: way.memory):
-        fits = way.memory <= result.capacity
+    for option in sorted((*result.fixed, *result.along), key=lambda option: option.memory):
+        fits = option.memory <= result.capacity
         rows.append(
             (
-                way.key,
-                present.say("{m}", m=(way.memory, BYTES)),
-                present.say("{s}", s=(way.sent, BYTES)),
+                option.key,
+                present.say("{m}", m=(option.memory, BYTES)),
+                present.say("{s}", s=(option.sent, BYTES)),
                 "yes" if fits else "no",
-                "" if way.key == "ZeRO++" else "no" if way.key in best else "yes",
+                "" if option.key == "ZeRO++" else "no" if option.key in best else "yes",
             )
         )
     return Table(

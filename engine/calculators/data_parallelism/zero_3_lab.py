@@ -141,11 +141,11 @@ def _bar(ran: ShardedStep, memory: float) -> list[Shape]:
 
 
 def _caption(ran: ShardedStep, now: OpSpan, there: int) -> Text:
-    way = "Backward" if now.op.key[0] == "B" else "Forward"
+    name = "Backward" if now.op.key[0] == "B" else "Forward"
     waited = now.waited_for.endswith(":parameters")
     idle = "It had to wait for its parameters. " if waited else ""
     return say(
-        f"{way} pass of layer {_unit(now) + 1}, from {{s}}. {idle}Parameters of {{n}} layers are "
+        f"{name} pass of layer {_unit(now) + 1}, from {{s}}. {idle}Parameters of {{n}} layers are "
         "there or on their way.",
         s=(now.start, SECONDS),
         n=(there, COUNT),

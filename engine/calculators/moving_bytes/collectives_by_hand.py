@@ -342,13 +342,13 @@ def port_bars(present: Presenter, ports: tuple[tuple[Bytes, Bytes], ...]) -> Bar
         axis=present.axis("size", "each way", low=0.0, high=most * 1.18 or 1.0),
         bars=tuple(
             Bar(
-                key=f"gpu{rank} {way}",
-                label=f"GPU {rank} {way}",
-                segments=(Segment(key=way, label=label, value=carried, color=color),),
+                key=f"gpu{rank} {direction}",
+                label=f"GPU {rank} {direction}",
+                segments=(Segment(key=direction, label=label, value=carried, color=color),),
                 links=(f"rank:{rank}",),
             )
             for rank, pair in enumerate(ports)
-            for way, label, carried, color in (
+            for direction, label, carried, color in (
                 ("out", "sent", pair[0], "communication"),
                 ("in", "received", pair[1], "muted"),
             )

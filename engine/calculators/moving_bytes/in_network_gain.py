@@ -182,8 +182,8 @@ def _gain_of(rates: _Rates) -> Ratio:
 def _modeled(row: MeasuredCollective) -> float:
     where = place_collective(row.machine, row.ranks)
     size = row.size or _LARGE_SIZE
-    way = _WAYS.get(row.algorithm, NCCL)
-    named = collective_time(where.rank, where.group, size, row.operation, way)
+    algorithm = _WAYS.get(row.algorithm, NCCL)
+    named = collective_time(where.rank, where.group, size, row.operation, algorithm)
     if not row.bandwidth:
         return named
     return bus_bandwidth_of(cast(Operation, row.operation), size, named, row.ranks)

@@ -167,8 +167,8 @@ def _measured_case() -> tuple[Share, Share]:
     window = round(round_trip_packets(port, Inputs().round_trip, packet))
     count = round(message / packet)
     whole, again = (
-        send_packets(way, periodic_losses(_DROPPED), window, count, _PLAYED).goodput
-        for way in (GO_BACK_0_SCHEME, GO_BACK_N_SCHEME)
+        send_packets(scheme, periodic_losses(_DROPPED), window, count, _PLAYED).goodput
+        for scheme in (GO_BACK_0_SCHEME, GO_BACK_N_SCHEME)
     )
     return whole, again
 

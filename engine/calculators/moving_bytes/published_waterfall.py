@@ -132,17 +132,17 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return the published stages with messages of three sizes."""
     bare = at(published())
-    way = at(published(message=inputs.message, link=inputs.link))
+    timing = at(published(message=inputs.message, link=inputs.link))
     large = at(published(message=LARGE, link=inputs.link))
     return Result(
-        share=way.pcie_share,
-        time=way.time,
-        pcie=way.pcie,
-        all_latencies=way.latency,
-        passing=way.passing,
-        pieces=way.pieces,
-        wire=way.wire,
-        slowest=way.slowest,
+        share=timing.pcie_share,
+        time=timing.time,
+        pcie=timing.pcie,
+        all_latencies=timing.latency,
+        passing=timing.passing,
+        pieces=timing.pieces,
+        wire=timing.wire,
+        slowest=timing.slowest,
         latency=bare.latency,
         bare_share=bare.bare_pcie_share,
         large_share=large.pcie_share,

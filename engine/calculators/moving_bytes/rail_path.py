@@ -121,15 +121,15 @@ def solve(inputs: Inputs) -> Result:
     topology = fabric_topology(fabric, GPUS, _NVLINK.bandwidth, pxn=inputs.pxn)
     node = 1 if inputs.where == "near" else fabric.nodes_per_group
     target = node * GPUS + inputs.place
-    way = route(topology, 0, target)
+    path = route(topology, 0, target)
     same = inputs.place == 0 or inputs.pxn
     behind = fabric.nodes_per_group - 1
     return Result(
         fabric=fabric,
         wires=topology,
-        way=way,
+        way=path,
         switches=switches_between(fabric, 0, node, same_rail=same),
-        links=len(way.links),
+        links=len(path.links),
         time=fabric_traffic("pair", topology, _SIZE, (0, target)).time,
         reached=behind if inputs.rails and not inputs.pxn else behind * GPUS,
         total=(NODES - 1) * GPUS,

@@ -71,7 +71,10 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return both runs on small numbers."""
     n = inputs.world_size
-    sent = {way: max(out for out, _ in port_bytes(_run(way, n), -1, 1.0)) for way in _NAMES}
+    sent = {
+        algorithm: max(out for out, _ in port_bytes(_run(algorithm, n), -1, 1.0))
+        for algorithm in _NAMES
+    }
     ring, switch = sent["ring_all_reduce"], sent["in_network_all_reduce"]
     received = max(into for _, into in port_bytes(_run("ring_all_gather", n), -1, 1.0))
     return Result(
@@ -93,8 +96,8 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _run(way: str, ranks: Count) -> CollectiveTrace:
-    return run_collective(registry.module(PACKAGE, way), ranks)
+def _run(algorithm: str, ranks: Count) -> CollectiveTrace:
+    return run_collective(registry.module(PACKAGE, algorithm), ranks)
 
 
 def views(inputs: Inputs, result: Result) -> Views:

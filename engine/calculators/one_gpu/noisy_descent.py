@@ -78,9 +78,9 @@ def _contour(level: float) -> Shape:
     return Shape(key=f"contour{level}", tag="ellipse", attributes=attributes)
 
 
-def _path(key: str, way: Descent, at: int, color: str, width: float, dashes: str) -> Shape:
-    places = [_position(point) for point in way.points[: at + 1]]
-    d = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+def _path(key: str, descent: Descent, at: int, color: str, width: float, dashes: str) -> Shape:
+    positions = [_position(point) for point in descent.points[: at + 1]]
+    d = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in positions)
     attributes = {
         "d": d,
         "fill": "none",
@@ -93,8 +93,8 @@ def _path(key: str, way: Descent, at: int, color: str, width: float, dashes: str
     return Shape(key=key, tag="path", attributes=attributes)
 
 
-def _dot(way: Descent, at: int) -> Shape:
-    x, y = _position(way.points[at])
+def _dot(descent: Descent, at: int) -> Shape:
+    x, y = _position(descent.points[at])
     attributes = {"cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": "7", "class": "sent c-compute"}
     return Shape(key="dot", tag="circle", attributes=attributes)
 

@@ -45,8 +45,8 @@ def _frame(num_layers: int, events: Sequence[CheckpointEvent], at: int, first: i
     for layer in range(num_layers):
         left = 1 + layer * (width + gap)
         shapes += _box(left, width, layer, (layer in event.held, layer == event.layer))
-    way = {"forward": "forward →", "again": "again →", "backward": "← backward"}[event.kind]
-    shapes.append(_text("way", 1, _TOP + _BOX + 28, way, "start"))
+    direction = {"forward": "forward →", "again": "again →", "backward": "← backward"}[event.kind]
+    shapes.append(_text("way", 1, _TOP + _BOX + 28, direction, "start"))
     return Frame(caption=_caption(event, num_layers, is_last=at == first), shapes=tuple(shapes))
 
 

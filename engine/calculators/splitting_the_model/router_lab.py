@@ -180,15 +180,15 @@ def router_of(inputs: Inputs, balance: str = "") -> Router:
 
     What its way to balance does not use is left out: one router, which is trained once.
     """
-    way = balance or inputs.balance
+    chosen_balance = balance or inputs.balance
     return Router(
         num_experts=inputs.num_experts,
         experts_per_token=min(inputs.experts_per_token, inputs.num_experts),
         capacity_factor=inputs.capacity_factor,
         gate=cast(Gate, inputs.gate),
-        balance=cast(Balance, way),
-        loss_weight=inputs.loss_weight if way == "loss" else 0.0,
-        bias_rate=inputs.bias_rate if way == "bias" else 0.0,
+        balance=cast(Balance, chosen_balance),
+        loss_weight=inputs.loss_weight if chosen_balance == "loss" else 0.0,
+        bias_rate=inputs.bias_rate if chosen_balance == "bias" else 0.0,
         skew=inputs.skew,
         seed=inputs.seed,
     )
@@ -222,8 +222,10 @@ def search(inputs: Inputs) -> Slices[Result]:
 
 def _simulate_balances(inputs: Inputs) -> Slices[Mapping[str, RouterHistory]]:
     lives = {}
-    for at, way in enumerate(_WAYS):
-        lives[way] = yield from partial_progress(_simulate_router(inputs, way), at, len(_WAYS))
+    for at, balance in enumerate(_WAYS):
+        lives[balance] = yield from partial_progress(
+            _simulate_router(inputs, balance), at, len(_WAYS)
+        )
     return lives
 
 

@@ -171,8 +171,8 @@ def _names(cut: Cut, now: ProductPhase) -> list[Shape]:
         kind = f"c-{color}"
         shapes.append(text(f"name {name}", x + wide / 2, y - 7, _FONT, words, kind=kind))
     step = (_SEQUENCE if cut.sequence else {}).get(now.phase, _SAID[now.phase])[0]
-    way = "backward" if now.gradients else "forward"
-    words = f"{way}: {step}" if step else way
+    direction = "backward" if now.gradients else "forward"
+    words = f"{direction}: {step}" if step else direction
     return [*shapes, text("step", _LEFT, 16, _FONT + 1, words, "start")]
 
 

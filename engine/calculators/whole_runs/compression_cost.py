@@ -230,8 +230,8 @@ def curve(inputs: Inputs, result: Result) -> Lines:
     x = tuple(map(float, COUNTS))
 
     def time(ways: SyncMethods, key: str) -> Seconds:
-        way: SyncCost = getattr(ways, key)
-        return way.total
+        cost: SyncCost = getattr(ways, key)
+        return cost.total
 
     every = [time(ways, key) for ways in result.curve for key, _, _ in rows]
     inside = COUNTS[0] <= result.break_even <= COUNTS[-1]
@@ -274,12 +274,12 @@ def table(present: Presenter, result: Result) -> Table:
         rows=tuple(
             (
                 name,
-                present.say("{v}", v=(way.sent, BYTES)),
-                present.say("{v}", v=(way.wire, SECONDS)),
-                present.say("{v}", v=(way.work, SECONDS)),
+                present.say("{v}", v=(cost.sent, BYTES)),
+                present.say("{v}", v=(cost.wire, SECONDS)),
+                present.say("{v}", v=(cost.work, SECONDS)),
                 "no" if name == "top-k" else "yes",
             )
-            for name, way in (*rows, ("thin factors", result.now.low_rank))
+            for name, cost in (*rows, ("thin factors", result.now.low_rank))
         ),
     )
 

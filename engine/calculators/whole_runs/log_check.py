@@ -253,8 +253,8 @@ def verdict(result: Result) -> Badge:
     }
     drift = ""
     if abs(check.steady.drift) > _DRIFTS:
-        way = "slower" if check.steady.drift > 0 else "faster"
-        drift = f" It becomes {way}: {{drift}} from the first quarter of the log to the last."
+        trend = "slower" if check.steady.drift > 0 else "faster"
+        drift = f" It becomes {trend}: {{drift}} from the first quarter of the log to the last."
     if is_another_job(check, result.run):
         words, other = _differences(result, check)
         sentence = say(words + " Describe your run below." + drift, **numbers, **other)
@@ -283,9 +283,9 @@ def _differences(result: Result, check: LogCheck) -> tuple[str, dict[str, tuple[
     )  # fmt: skip
     numbers: dict[str, tuple[float, Quantity]] = {}
     parts = []
-    for at, (words, asked, logged, form) in enumerate(rows):
+    for at, (words, expected, logged, form) in enumerate(rows):
         if logged != form:
-            parts.append(f"{words}, not {asked}")
+            parts.append(f"{words}, not {expected}")
             numbers |= {f"logged{at}": (logged, COUNT), f"asked{at}": (form, COUNT)}
     if is_on_another_gpu(check, run):
         parts.append(escape_braces(f"runs on {check.gpu}, not {run.cluster.gpu.name}"))
@@ -394,11 +394,11 @@ def _log_rows(result: Result, check: LogCheck) -> list[tuple[Cell, ...]]:
         ),
         ("Sequences of a step", say("{n}", n=(check.batch, COUNT)), say("{n}", n=(batch, COUNT))),
     ]
-    for label, count, asked in (
+    for label, count, expected in (
         ("Tokens of a sequence", check.sequence_length, result.run.training.sequence_length),
         ("GPUs", check.gpus, result.run.plan.world_size),
     ):
-        rows.append((label, say("{n}", n=(count, COUNT)), say("{n}", n=(asked, COUNT))))
+        rows.append((label, say("{n}", n=(count, COUNT)), say("{n}", n=(expected, COUNT))))
     if check.gpu:
         rows.append(("GPU", check.gpu, result.run.cluster.gpu.name))
     if check.printed_flops:

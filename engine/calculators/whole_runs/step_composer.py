@@ -249,8 +249,8 @@ def strip(inputs: Inputs, step: ComposedStep) -> Scene:
         ("communication", inputs.communication, orders.communication),
     )
     chips = [
-        _chip(step, row, stream, _merged(asked, shown), shown, index)
-        for row, (stream, asked, shown) in enumerate(streams)
+        _chip(step, row, stream, _merged(order, shown), shown, index)
+        for row, (stream, order, shown) in enumerate(streams)
         for index in range(len(shown))
     ]
     turns = sorted(
@@ -299,10 +299,10 @@ def _chip(
     )
 
 
-def _merged(asked: str, shown: tuple[str, ...]) -> tuple[str, ...]:
+def _merged(order: str, shown: tuple[str, ...]) -> tuple[str, ...]:
     """Return all items of the input, the shown items in their order, the others in place."""
     left = iter(shown)
-    return tuple(next(left) if name in shown else name for name in asked.split("-"))
+    return tuple(next(left) if name in shown else name for name in order.split("-"))
 
 
 def _swap_operations(whole: tuple[str, ...], first: str, second: str) -> str:

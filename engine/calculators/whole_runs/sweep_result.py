@@ -272,7 +272,7 @@ def query_of(job: SweptJob) -> str:
     machines = {
         name: job.settings.get(name, "") for name in ("nic_bandwidth", "tokens", "kept_free")
     }
-    asked = {
+    values = {
         "model": model,
         "gpu": gpu,
         "world_size": str(job.world_size),
@@ -282,7 +282,7 @@ def query_of(job: SweptJob) -> str:
         **{name: text for name, text in machines.items() if text},
         **_plan_settings(job),
     }
-    return "&".join(f"planner.{name}={quote(text)}" for name, text in asked.items())
+    return "&".join(f"planner.{name}={quote(text)}" for name, text in values.items())
 
 
 def _plan_settings(job: SweptJob) -> dict[str, str]:

@@ -112,11 +112,11 @@ def _step_reason_text(reason: Reason) -> Text:
 def _memory_reason_text(reason: Reason) -> Text:
     assert reason.plan is not None
     mends = "; ".join(change_text(change) for change in reason.fixes)
-    way = f"One of these changes makes it fit: {mends}." if mends else ""
+    remedy = f"One of these changes makes it fit: {mends}." if mends else ""
     return say(
         "Even with every free block given back, it needs {missing} more than a GPU has. "
         "The largest part of its {held} are "
-        f"{_HELD[reason.largest]}: {{most}}. {way}",
+        f"{_HELD[reason.largest]}: {{most}}. {remedy}",
         missing=(reason.missing, BYTES),
         held=(reason.plan.memory.total, BYTES),
         most=(float(getattr(reason.plan.memory, reason.largest)), BYTES),

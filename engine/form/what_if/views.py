@@ -303,12 +303,12 @@ def first_lever_badge(job: Job) -> Badge:
 def _unfit_badge(job: Job) -> Badge:
     """Return that the job does not run, and the single changes that make it fit."""
     names = ", ".join(gain.lever.label for gain in job.mends)
-    way = f"One change is enough: {names}." if names else "No single change here makes it fit."
+    remedy = f"One change is enough: {names}." if names else "No single change here makes it fit."
     return Badge(
         text="Does not fit",
         sentence=say(
             f"The rank that holds most needs {{need}}, and {{have}} may be filled, so there is "
-            f"nothing to make faster yet. {way}",
+            f"nothing to make faster yet. {remedy}",
             need=(job.fit.needed, BYTES),
             have=(job.fit.usable, BYTES),
         ),

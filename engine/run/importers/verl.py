@@ -372,12 +372,12 @@ def _finish_megatron(draft: RunDraft) -> None:
     if draft.values.get("parallelism.sequence_parallel", True):
         draft.derive("parallelism.sequence_parallel", split, why)
     finish_megatron(draft)
-    asked = draft.notes.get("checkpointing")
-    if asked and is_true(asked.value) and "training.recompute" not in draft.values:
+    checkpointing = draft.notes.get("checkpointing")
+    if checkpointing and is_true(checkpointing.value) and "training.recompute" not in draft.values:
         reason = (
             "of FSDP alone; Megatron recomputes by override_transformer_config, which is not set"
         )
-        draft.report_not_modeled(asked, reason)
+        draft.report_not_modeled(checkpointing, reason)
     draft.assume("training.recompute", "none", f"recompute_granularity null ({SOFTWARE})")
 
 
@@ -387,8 +387,8 @@ def _finish_fsdp(draft: RunDraft) -> None:
         remark(draft, "model.lora.rank", draft.notes["lora of Megatron"], reason)
     draft.values["training.framework"] = "fsdp"
     draft.assume("parallelism.zero_stage", 3, f"reshard_after_forward ({SOFTWARE})")
-    if asked := draft.notes.get("checkpointing"):
-        kept = "none" if is_off(asked.value) else "full"
+    if checkpointing := draft.notes.get("checkpointing"):
+        kept = "none" if is_off(checkpointing.value) else "full"
         draft.derive("training.recompute", kept, "enable_gradient_checkpointing")
     draft.assume("training.recompute", "full", f"enable_gradient_checkpointing ({SOFTWARE})")
     draft.assume("training.compiled", False, f"layers are not compiled ({SOFTWARE})")

@@ -136,9 +136,15 @@ def tree_all_reduce(cluster: ClusterLayout) -> tuple[Phase, ...]:
         inside = aggregate_rails(first, topology, 4 * trees * (size - 1), 1, label)
         capacity = {**phase.capacity, **inside.capacity}
         phase = replace(phase, flows=phase.flows + inside.flows, capacity=capacity)
-    way = (size - 1) * topology.step_latency + tree_depth(len(nodes)) * topology.network_latency
+    up_latency = (size - 1) * topology.step_latency + tree_depth(
+        len(nodes)
+    ) * topology.network_latency
     steps = 2 * (size - 1 + tree_depth(len(nodes)))
-    return (replace(phase, extra=2 * way - max(flow.latency for flow in phase.flows), hops=steps),)
+    return (
+        replace(
+            phase, extra=2 * up_latency - max(flow.latency for flow in phase.flows), hops=steps
+        ),
+    )
 
 
 def in_switch_all_reduce(cluster: ClusterLayout) -> tuple[Phase, ...]:

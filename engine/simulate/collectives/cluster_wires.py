@@ -125,12 +125,12 @@ def effective_algorithm(wires: ClusterWires, algorithm: str, size: Bytes = 1.0) 
     With one GPU per node or in a single node a hierarchy is a ring.
     """
     if algorithm == "auto":
-        return _NAMES[all_reduce_way(wires, algorithm, size).partition(" ")[0]]
+        return _NAMES[all_reduce_algorithm(wires, algorithm, size).partition(" ")[0]]
     flat = wires.gpus_per_node == 1 or wires.num_nodes == 1
     return "ring" if algorithm == "hierarchical" and flat else algorithm
 
 
-def all_reduce_way(wires: ClusterWires, algorithm: str, size: Bytes) -> str:
+def all_reduce_algorithm(wires: ClusterWires, algorithm: str, size: Bytes) -> str:
     """Return the algorithm and protocol for `collective_time`, or one that it composes."""
     name = algorithm if algorithm == "auto" else effective_algorithm(wires, algorithm)
     if name in ("hierarchical", "in_network"):
@@ -138,7 +138,7 @@ def all_reduce_way(wires: ClusterWires, algorithm: str, size: Bytes) -> str:
     times = collective_times(wires.rank, wires.group, size)
     if name == "auto":
         return collective_choice(wires.rank, wires.group, size, "all_reduce", times)
-    allowed = [way for way in times if way.startswith(FAMILIES[name])]
+    allowed = [pair for pair in times if pair.startswith(FAMILIES[name])]
     return min(allowed, key=times.__getitem__)
 
 
@@ -147,16 +147,16 @@ def all_reduce_time(wires: ClusterWires, algorithm: str, size: Bytes) -> Seconds
 
     "auto" stands for what NCCL chooses, which needs no switches that add between the nodes.
     """
-    way = NCCL if algorithm == "auto" else effective_algorithm(wires, algorithm)
-    return collective_time(wires.rank, wires.group, size, way=way)
+    chosen = NCCL if algorithm == "auto" else effective_algorithm(wires, algorithm)
+    return collective_time(wires.rank, wires.group, size, algorithm=chosen)
 
 
 def latency_time(wires: ClusterWires, algorithm: str, size: Bytes) -> Seconds:
     """Return the latency part of an all-reduce: the time of one byte in the same way."""
     if wires.world_size == 1 or size <= 0:
         return 0.0
-    way = all_reduce_way(wires, algorithm, size)
-    return collective_time(wires.rank, wires.group, min(1.0, size), way=way)
+    chosen = all_reduce_algorithm(wires, algorithm, size)
+    return collective_time(wires.rank, wires.group, min(1.0, size), algorithm=chosen)
 
 
 def mean_step_latency(wires: ClusterWires, algorithm: str) -> Seconds:

@@ -54,7 +54,7 @@ def collective_time(
     group: RankGroup,
     size: Bytes,
     operation: str = "all_reduce",
-    way: str = NCCL,
+    algorithm: str = NCCL,
 ) -> Seconds:
     """Return the time of a collective; infinite where no model has it.
 
@@ -64,20 +64,20 @@ def collective_time(
         size: whole buffer of a rank: before a reduce-scatter, after an all-gather.
         operation: "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast",
             "reduce" or "send_receive".
-        way: `NCCL` for its choice; a key of `FAMILIES` for the fastest protocol of that algorithm;
+        algorithm: `NCCL` for its choice; a key of `FAMILIES` for its fastest protocol;
             "hierarchical" or "in_network"; or a name of `collective_times`.
     """
     if group.ranks <= 1 or size <= 0:
         return 0.0
-    if operation == "all_reduce" and way in ("hierarchical", "in_network"):
-        composed = _hierarchical_time if way == "hierarchical" else _in_network_time
+    if operation == "all_reduce" and algorithm in ("hierarchical", "in_network"):
+        composed = _hierarchical_time if algorithm == "hierarchical" else _in_network_time
         return composed(rank, group, size)
-    if way == NCCL or operation not in ("all_reduce", *HALF_COLLECTIVES):
+    if algorithm == NCCL or operation not in ("all_reduce", *HALF_COLLECTIVES):
         return _chosen_time(rank, group, size, operation)
     times = collective_times(rank, group, size, operation)
-    if way in times:
-        return times[way]
-    allowed = (time for name, time in times.items() if name.startswith(FAMILIES[way]))
+    if algorithm in times:
+        return times[algorithm]
+    allowed = (time for name, time in times.items() if name.startswith(FAMILIES[algorithm]))
     return min(allowed, default=float("inf"))
 
 
@@ -181,7 +181,7 @@ def _hierarchical_time(rank: RankRates, group: RankGroup, size: Bytes) -> Second
     """
     local = ranks_per_node(group)
     if local == 1 or group.nodes == 1:
-        return collective_time(rank, group, size, way="ring")
+        return collective_time(rank, group, size, algorithm="ring")
     inside = replace(group, ranks=local, nodes=1, bandwidth=rank.scale_up, network=rank.network)
     port = min(rank.scale_up, group.bandwidth / local)
     across = replace(group, ranks=group.nodes, bandwidth=port)
@@ -199,8 +199,8 @@ def _in_network_time(rank: RankRates, group: RankGroup, size: Bytes) -> Seconds:
     387 GB/s (CoreWeave 2025).
     """
     if group.nodes == 1:
-        way = "in_node_switch" if rank.switch and group.ranks > 2 else "ring"
-        return collective_time(rank, group, size, way=way)
+        algorithm = "in_node_switch" if rank.switch and group.ranks > 2 else "ring"
+        return collective_time(rank, group, size, algorithm=algorithm)
     local, sent, latency = ranks_per_node(group), size / group.bandwidth, 2 * group.network.step
     if local > 1:
         chain = 2 * size / rank.scale_up

@@ -100,7 +100,7 @@ def zero_option(
 def pareto_front(ways: Sequence[ShardingOption]) -> tuple[ShardingOption, ...]:
     """Return the Pareto-optimal options by memory and bytes, the least memory first."""
     front_options: list[ShardingOption] = []
-    for option in sorted(ways, key=lambda way: (way.memory, way.sent)):
+    for option in sorted(ways, key=lambda candidate: (candidate.memory, candidate.sent)):
         if not front_options or option.sent < front_options[-1].sent:
             front_options.append(option)
     return tuple(front_options)

@@ -68,8 +68,8 @@ def load_batches(loader: DataLoader, steps: Count) -> tuple[LoadedBatch, ...]:
     now = 0.0
     for k in range(steps):
         worker = k % loader.workers
-        asked = batches[k - ahead].received if k >= ahead else 0.0
-        begun = max(asked, free[worker])
+        requested = batches[k - ahead].received if k >= ahead else 0.0
+        begun = max(requested, free[worker])
         ready = begun + _prepare_time(loader, k)
         free[worker] = ready
         taken = max(now, ready)

@@ -113,11 +113,11 @@ def route_tokens(router: Router, logits: Sequence[Row], biases: Row = ()) -> Rou
     scores = tuple(gate_scores(row, router.gate) for row in logits)
     chosen = tuple(_top_experts(row, bias_row, each) for row in scores)
     picked = [tuple(row[i] for i in ids) for row, ids in zip(scores, chosen, strict=True)]
-    asked = [0] * experts
+    choices_by_expert = [0] * experts
     for ids in chosen:
         for i in ids:
-            asked[i] += 1
-    limit = sum(asked)
+            choices_by_expert[i] += 1
+    limit = sum(choices_by_expert)
     if router.capacity_factor > 0:
         limit = expert_capacity(len(logits), experts, each, router.capacity_factor)
     return Routing(
@@ -125,7 +125,7 @@ def route_tokens(router: Router, logits: Sequence[Row], biases: Row = ()) -> Rou
         chosen=chosen,
         weights=tuple(row if each == 1 else normalize(row) for row in picked),
         kept=_kept_choices(chosen, picked, limit, router.keep),
-        asked=tuple(asked),
+        asked=tuple(choices_by_expert),
         capacity=limit,
     )
 
@@ -163,13 +163,15 @@ def balance_loss(routing: Routing) -> Ratio:
     Source: Fedus et al. 2022, equations 4 to 6, where the product with a weight is the loss; for
     several experts per token f_i counts choices, as in Megatron.
     """
-    asked, tokens = routing.asked, len(routing.scores)
-    total = sum(asked)
-    mean = [0.0] * len(asked)
+    choices_by_expert, tokens = routing.asked, len(routing.scores)
+    total = sum(choices_by_expert)
+    mean = [0.0] * len(choices_by_expert)
     for row in routing.scores:
         for i, share in enumerate(normalize(row)):
             mean[i] += share / tokens
-    return len(asked) * math.fsum(n / total * p for n, p in zip(asked, mean, strict=True))
+    return len(choices_by_expert) * math.fsum(
+        n / total * p for n, p in zip(choices_by_expert, mean, strict=True)
+    )
 
 
 def normalize(row: Row) -> Row:

@@ -178,5 +178,5 @@ def describe_link(link: Link) -> str:
         return f"{label} of GPU {indices[0]}, {direction}"
     if name == "port":
         return f"port {indices[1]} of node {indices[0]}, {direction}"
-    way = "up to" if direction == "up" else "down from"
-    return f"leaf {indices[1]} of group {indices[0]}, {way} the spines"
+    toward = "up to" if direction == "up" else "down from"
+    return f"leaf {indices[1]} of group {indices[0]}, {toward} the spines"

@@ -155,9 +155,11 @@ def _steps(
         if kind == WEIGHT:
             steps.append((kind, READY, READY, ()))
             continue
-        way = ways[chunk][kind in (BACKWARD, INPUT)]
-        need = way.need + microbatch if way.need > 0 else READY
-        gives: tuple[_Output, ...] = ((way.give + microbatch, way.wire),) if way.give > 0 else ()
+        passage = ways[chunk][kind in (BACKWARD, INPUT)]
+        need = passage.need + microbatch if passage.need > 0 else READY
+        gives: tuple[_Output, ...] = (
+            ((passage.give + microbatch, passage.wire),) if passage.give > 0 else ()
+        )
         also = READY
         if kind == PAIR:
             back = ways[back_chunk][1]

@@ -147,11 +147,11 @@ def _events(ran: RankOp, origin: Seconds, whole: Count) -> Iterator[dict[str, An
         name = _OUTPUT if ran.op.key == "output" else _UPDATE
         yield _event("kernel", name, start, ran.end - ran.start, {"stream": _COMPUTE_STREAM})
         return
-    way = "Fwd" if ran.op.key[0] == "F" else "Bwd"
+    direction = "Fwd" if ran.op.key[0] == "F" else "Bwd"
     for name, share in _kernel_shares():
         length = share * (ran.end - ran.start)
         args = {"stream": _COMPUTE_STREAM}
-        yield _event("kernel", name.replace("{way}", way), start, length, args)
+        yield _event("kernel", name.replace("{way}", direction), start, length, args)
         start += length
 
 

@@ -98,8 +98,8 @@ def _previous_result(work: Workload, slot: LayerPass) -> tuple[str, ...]:
         return ()
     layer = slot.layer + 1 if slot.backward else slot.layer - 1
     turns = layer == work.layers
-    way = "B" if slot.backward and not turns else "F"
-    name = f"{way}{slot.micro}.{slot.layer if turns else layer}"
+    pass_kind = "B" if slot.backward and not turns else "F"
+    name = f"{pass_kind}{slot.micro}.{slot.layer if turns else layer}"
     return (f"{name}:scatter" if work.tensor_gather else name,)
 
 

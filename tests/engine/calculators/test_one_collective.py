@@ -160,7 +160,7 @@ def test_the_same_job_takes_the_same_time_on_every_page(size, ranks, local, way)
     if way == "hierarchical" and (local == 1 or ranks == local):
         return
     wires = cluster_wires(ACCELERATORS["H100-SXM"], ranks, local, local, 400 * Gbit)
-    expected = collective_time(wires.rank, wires.group, size, way=way)
+    expected = collective_time(wires.rank, wires.group, size, algorithm=way)
     shown = {name: page(size, ranks, local, way) for name, page in PAGES.items()}
     told = {name: time for name, time in shown.items() if time is not None}
     assert len(told) > 1

@@ -151,7 +151,7 @@ def build_fabric(inputs: Inputs) -> BuiltFabric:
             f"{inputs.rails_per_eight} ports per 8 GPUs do not divide evenly; drawn with {ports} "
             "in a node."
         )
-    asked = FabricPlan(
+    wanted_plan = FabricPlan(
         num_nodes=inputs.num_nodes,
         ports_per_node=ports,
         port=node.nic_bandwidth,
@@ -159,7 +159,7 @@ def build_fabric(inputs: Inputs) -> BuiltFabric:
         oversubscription=inputs.oversubscription,
         rails=inputs.rails,
     )
-    plan, words = _nearest_plan(asked)
+    plan, words = _nearest_plan(wanted_plan)
     return BuiltFabric(
         fabric=design_fabric(plan),
         even=design_fabric(replace(plan, oversubscription=1.0)),

@@ -177,13 +177,14 @@ def advice(present: Presenter, result: Result) -> Advice:
 
 def _verdict(present: Presenter, result: Result, *, helps: bool) -> Text:
     if result.missing:
-        way = (
+        remedy = (
             "Each line is one change after which they fit."
             if helps
             else ("No single change here makes them fit: split the model over GPUs.")
         )
         return present.say(
-            "The states need {states}, of a GPU {memory} may be filled: this job cannot run. " + way
+            "The states need {states}, of a GPU {memory} may be filled: this job cannot run. "
+            + remedy
         )
     if not helps:
         return "Nothing here shortens the step: it hardly waits."

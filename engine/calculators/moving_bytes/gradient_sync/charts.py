@@ -39,8 +39,8 @@ from engine.formulas.bandwidth import algorithm_bandwidth, bus_bandwidth, bus_ba
 from engine.formulas.communication import ring_all_reduce_time, tree_all_reduce_time
 from engine.formulas.overlap import communication_share, efficiency, exposed_time, tokens_of
 from engine.simulate.collectives.cluster_wires import (
+    all_reduce_algorithm,
     all_reduce_time,
-    all_reduce_way,
     bound_time,
     effective_algorithm,
     hierarchical_tier_bytes,
@@ -214,7 +214,7 @@ def solve(inputs: Inputs) -> Result:
         ring_time=ring_all_reduce_time(*network),
         tree_time=tree_all_reduce_time(*network),
         all_reduce_time=sync.collective,
-        way=all_reduce_way(wires, inputs.algorithm, job.size),
+        way=all_reduce_algorithm(wires, inputs.algorithm, job.size),
         bound_time=bound_time(wires, algorithm, job.size),
         bandwidth_part=sync.collective - sync.latency_part,
         latency_part=sync.latency_part,

@@ -191,17 +191,17 @@ def step_values(present: Presenter, inputs: Inputs, result: Result) -> Views:
 
 def _step_value(present: Presenter, inputs: Inputs, result: Result) -> Value:
     """Return the step, and as software runs it unasked where that is another."""
-    asked: Text = (
+    job_text: Text = (
         "As software runs it unasked: algorithms by NCCL's choice, buckets of PyTorch's size."
     )
     note: Text = "compute, exposed communication, optimizer and host"
     if result.estimate != result.step_time:
-        asked = present.say(
+        job_text = present.say(
             "Algorithm, type of gradients or bucket are what no software takes unasked; that step "
             "takes {estimate}."
         )
         note = say("{estimate} as software runs it unasked", estimate=(result.estimate, SECONDS))
-    assumes = MODEL, asked, NO_RANGE
+    assumes = MODEL, job_text, NO_RANGE
     return present.value("step_time", assumes=assumes, note=note, symbols={"Tc": "working_time"})
 
 

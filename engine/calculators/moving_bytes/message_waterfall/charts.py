@@ -27,10 +27,12 @@ from engine.form.message import HIGH, LOW, Inputs
 from engine.simulate.network.message_path import PCIE_STAGES, MessageTiming
 
 
-def waterfall(present: Presenter, inputs: Inputs, way: MessageTiming) -> Bars:
+def waterfall(present: Presenter, inputs: Inputs, timing: MessageTiming) -> Bars:
     """Return the latency of every stage, with the range that is published for it."""
-    ranges = {stage.key: published_range(stage.key, inputs) for stage in way.stages}
-    high = max(*(stage.latency for stage in way.stages), *(end for _, end in ranges.values()), 1e-7)
+    ranges = {stage.key: published_range(stage.key, inputs) for stage in timing.stages}
+    high = max(
+        *(stage.latency for stage in timing.stages), *(end for _, end in ranges.values()), 1e-7
+    )
     return Bars(
         title="Latency of every stage, and its published range",
         axis=present.axis("latency", "latency", low=0.0, high=high * 1.02),
@@ -51,7 +53,7 @@ def waterfall(present: Presenter, inputs: Inputs, way: MessageTiming) -> Bars:
                 low=ranges[stage.key][0],
                 high=ranges[stage.key][1],
             )
-            for stage in way.stages
+            for stage in timing.stages
         ),
         caption="Bars: yours. Thin lines: from the lowest to the highest published figure.",
     )
@@ -74,10 +76,10 @@ def time_bars(present: Presenter, inputs: Inputs, result: Result) -> Bars:
     )
 
 
-def _segments(way: MessageTiming) -> Iterator[Segment]:
+def _segments(timing: MessageTiming) -> Iterator[Segment]:
     for key, (label, color, keys) in GROUPS.items():
-        yield Segment(key=key, label=label, value=way.part(keys), color=color)
-    yield Segment(key="bytes", label="bytes", value=way.moving, color="muted")
+        yield Segment(key=key, label=label, value=timing.part(keys), color=color)
+    yield Segment(key="bytes", label="bytes", value=timing.moving, color="muted")
 
 
 def latency_shares(present: Presenter, inputs: Inputs, result: Result) -> Lines:
@@ -86,9 +88,9 @@ def latency_shares(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     even, now = result.break_even, result.pcie_share
     rule = Rule(key="even", label=present.say("{break_even}"), axis="x", at=even, color="muted")
     columns = (
-        ("all", "all latencies", "compute", tuple(way.latency / way.time for way in ours)),
-        ("pcie", "PCIe", "accent", tuple(way.pcie_share for way in ours)),
-        ("published", "PCIe, published", "accent", tuple(way.pcie_share for way in theirs)),
+        ("all", "all latencies", "compute", tuple(timing.latency / timing.time for timing in ours)),
+        ("pcie", "PCIe", "accent", tuple(timing.pcie_share for timing in ours)),
+        ("published", "PCIe, published", "accent", tuple(timing.pcie_share for timing in theirs)),
     )
     return Lines(
         title="How much of the time is latency",
@@ -107,9 +109,9 @@ def latency_shares(present: Presenter, inputs: Inputs, result: Result) -> Lines:
 
 def pipeline_timeline(present: Presenter, result: Result) -> Timeline:
     """Return the message on its way: a lane for every stage, a span for every piece."""
-    way, ran = result.one, result.passages()
-    pieces, end = min(way.pieces, DRAWN), ran[-1].end
-    waits = {stage.key: stage.latency for stage in way.stages}
+    timing, ran = result.one, result.passages()
+    pieces, end = min(timing.pieces, DRAWN), ran[-1].end
+    waits = {stage.key: stage.latency for stage in timing.stages}
     spans: list[Span] = []
     before: dict[int, str] = {}
     for passage in ran:
@@ -131,17 +133,17 @@ def pipeline_timeline(present: Presenter, result: Result) -> Timeline:
         axis=present.axis("one_way", "time", low=0.0, high=end * 1.02),
         lanes=tuple(
             Lane(key=stage.key, label=NAMES[stage.key], links=(f"stage:{stage.key}",))
-            for stage in way.stages
+            for stage in timing.stages
         ),
         spans=tuple(spans),
         caption=say(
             "Hatched: latency. In {k} pieces, simulated: {e}. In {n}, as chosen: {t}."
-            if way.pieces > pieces
+            if timing.pieces > pieces
             else "Hatched: latency. Simulated piece by piece, {k} of them: {e}.",
             k=(pieces, COUNT),
             e=(end, SECONDS),
-            n=(way.pieces, COUNT),
-            t=(way.time, SECONDS),
+            n=(timing.pieces, COUNT),
+            t=(timing.time, SECONDS),
         ),
         player=True,
     )
@@ -327,10 +329,10 @@ def published_range(key: str, inputs: Inputs) -> tuple[Seconds, Seconds]:
     return layer.low + sync, layer.high + sync
 
 
-def layer_table(inputs: Inputs, way: MessageTiming) -> Table:
+def layer_table(inputs: Inputs, timing: MessageTiming) -> Table:
     """Return a row for every stage on the reader's path."""
     rows = []
-    for stage in way.stages:
+    for stage in timing.stages:
         layer = LAYERS[stage.key]
         low, high = published_range(stage.key, inputs)
         span: Text = say(f"{{a}} to {{b}}; {layer.basis}", a=(low, SECONDS), b=(high, SECONDS))
@@ -356,5 +358,5 @@ def layer_table(inputs: Inputs, way: MessageTiming) -> Table:
         ),
         rows=tuple(rows),
         caption="Choose a row: the same stage lights up in the bars and on the timeline.",
-        links=tuple((f"stage:{stage.key}",) for stage in way.stages),
+        links=tuple((f"stage:{stage.key}",) for stage in timing.stages),
     )

@@ -182,18 +182,18 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the message on its way, and a collective of its size on the wire and in the step."""
-    way, other = at(inputs), at(inputs, direct=not inputs.direct)
-    through, past = (other.time, way.time) if inputs.direct else (way.time, other.time)
+    timing, other = at(inputs), at(inputs, direct=not inputs.direct)
+    through, past = (other.time, timing.time) if inputs.direct else (timing.time, other.time)
     crossings = 2 if inputs.direct else 4
     sent = inputs.message * SENT_RATIO[inputs.protocol]
-    data = inputs.message / way.wire
-    rate = effective_bandwidth(inputs.message, way.time)
+    data = inputs.message / timing.wire
+    rate = effective_bandwidth(inputs.message, timing.time)
     large = effective_bandwidth(LARGE, at(inputs, message=LARGE).time)
     count, wires = inputs.num_buckets, cluster_wires(_GPU, inputs.world_size, 1, 1, inputs.link)
     alone = count * collective_time(wires.rank, wires.group, inputs.message)
     pair = rank_group(wires.rank, 2, 1)
     return Result(
-        one=way,
+        one=timing,
         other=other,
         theirs=at(published(message=inputs.message, link=inputs.link)),
         by_size=Lazy(
@@ -202,7 +202,9 @@ def solve(inputs: Inputs) -> Result:
                 message_timings(path_of(published(link=inputs.link)), COLUMN),
             )
         ),
-        passages=Lazy(lambda: tuple(stage_transits(way.stages, way.wire, min(way.pieces, DRAWN)))),
+        passages=Lazy(
+            lambda: tuple(stage_transits(timing.stages, timing.wire, min(timing.pieces, DRAWN)))
+        ),
         by_protocol={
             key: (
                 at(inputs, protocol=key).time,
@@ -210,17 +212,17 @@ def solve(inputs: Inputs) -> Result:
             )
             for key in PROTOCOLS
         },
-        one_way=way.time,
-        latency=way.latency,
-        moving=way.moving,
-        passing=way.passing,
-        pieces=way.pieces,
-        wire=way.wire,
-        slowest=way.slowest,
-        pcie_share=way.pcie_share,
-        pcie=way.pcie,
+        one_way=timing.time,
+        latency=timing.latency,
+        moving=timing.moving,
+        passing=timing.passing,
+        pieces=timing.pieces,
+        wire=timing.wire,
+        slowest=timing.slowest,
+        pcie_share=timing.pcie_share,
+        pcie=timing.pcie,
         published_share=at(published()).bare_pcie_share,
-        break_even=break_even_size(way.latency, way.slowest, data),
+        break_even=break_even_size(timing.latency, timing.slowest, data),
         data=data,
         effective=rate,
         effective_share=rate / inputs.link,

@@ -224,7 +224,7 @@ def faults(result: Result) -> tuple[Text, ...]:
 
 def _several_hosts(result: Result, debug: NcclDebug) -> bool:
     counted = max(result.nodes, result.check.setting.hosts, debug.nodes)
-    return counted > 1 or any(way.startswith("NET") for way in debug.ways)
+    return counted > 1 or any(transport.startswith("NET") for transport in debug.ways)
 
 
 def _network_faults(result: Result, debug: NcclDebug) -> Iterator[Text]:
@@ -244,7 +244,7 @@ def _network_faults(result: Result, debug: NcclDebug) -> Iterator[Text]:
             ports=(debug.ports, COUNT),
             all=(ports, COUNT),
         )
-    between = sum(count for way, count in debug.ways.items() if way.startswith("NET"))
+    between = sum(count for transport, count in debug.ways.items() if transport.startswith("NET"))
     if between > debug.direct:
         yield say(
             "GPUDirect RDMA carries {d} of the {n} channels between nodes.",

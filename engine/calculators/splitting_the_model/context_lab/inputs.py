@@ -232,22 +232,22 @@ class Hidden:
     far: tuple[Ratio, ...]
 
 
-def added_time(job: ContextJob, way: str, layout: str, num_buffers: Count) -> Added:
+def added_time(job: ContextJob, method: str, layout: str, num_buffers: Count) -> Added:
     """Return the time that an exchange method adds to a layer."""
     waits, merged = added_attention_time(
-        job, cast(ContextMethod, way), cast(Layout, layout), num_buffers
+        job, cast(ContextMethod, method), cast(Layout, layout), num_buffers
     )
     return Added(waits=sum(waits), merged=sum(merged))
 
 
-def kv_blocks(job: ContextJob, way: str, num_buffers: Count) -> Count:
+def kv_blocks(job: ContextJob, method: str, num_buffers: Count) -> Count:
     """Return the number of key-value blocks of a layer that a GPU holds."""
     ranks = job.plan.context_parallel
     if ranks == 1:
         return 0
-    if way == "ring":
+    if method == "ring":
         return num_buffers
-    if way == "gather":
+    if method == "gather":
         return ranks
     # All tokens of its own heads, of which there is one at least.
     return max(1, round(ranks / job.scores.key_value_heads))
@@ -257,8 +257,8 @@ def kv_buffers(job: ContextJob, width: Count, element: Bytes) -> dict[str, Bytes
     """Return remote key-value bytes per method; "b3" is a ring of three buffers."""
     tokens = job.scores.queries
     return {
-        key: ring_buffer(tokens, width, element, kv_blocks(job, way, blocks))
-        for key, (way, blocks) in _KEPT_BLOCKS.items()
+        key: ring_buffer(tokens, width, element, kv_blocks(job, method, blocks))
+        for key, (method, blocks) in _KEPT_BLOCKS.items()
     }
 
 

@@ -327,8 +327,8 @@ def _spans(
 
 def _dependencies(op: Op, rank: int, ranks: int, placement: str) -> Iterator[_Pass]:
     """Yield the passes that others make first; the ends of the model find none."""
-    for way, microbatch, stage in _passes(op, rank, ranks, placement):
-        yield way, microbatch, stage - 1 if way == "F" else stage + 1
+    for direction, microbatch, stage in _passes(op, rank, ranks, placement):
+        yield direction, microbatch, stage - 1 if direction == "F" else stage + 1
 
 
 def _label(op: Op) -> str:

@@ -171,8 +171,8 @@ def verdict(result: Result) -> Badge:
         "all": (len(NAMES), COUNT),
         "off": (abs(result.step_time / result.ours - 1), SHARE),
     }
-    way = "longer" if result.step_time > result.ours else "shorter"
-    words = f"{{n}} of {{all}} constants are yours. The step below is {{off}} {way} with them."
+    change = "longer" if result.step_time > result.ours else "shorter"
+    words = f"{{n}} of {{all}} constants are yours. The step below is {{off}} {change} with them."
     if result.logged:
         numbers["ratio"] = (result.logged[1], RATIO)
         words += " The log's median step is {ratio} times as long as the catalog predicts; a "

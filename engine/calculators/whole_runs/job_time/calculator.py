@@ -159,8 +159,8 @@ def _published_figure(
 ) -> Words:
     """Return the published figure, if the inputs match a published run."""
     known = LLAMA_3_405B
-    asked = inputs.num_gpus, inputs.gpu, inputs.tokens, inputs.parameters
-    if asked != (known.world_size, known.gpu, known.tokens, known.parameters):
+    job = inputs.num_gpus, inputs.gpu, inputs.tokens, inputs.parameters
+    if job != (known.world_size, known.gpu, known.tokens, known.parameters):
         return {}
     return {"published": Published(text=present.say(text), reason=reason, source=source)}
 

@@ -281,8 +281,8 @@ def forecast_formulas(present: Presenter, result: Result) -> Table:
 def published_comparison(inputs: Inputs, result: Result) -> Table:
     """Return published figures and forecast of the job; empty for an unpublished job."""
     job = JOBS[inputs.job]
-    asked = inputs.more == 1 and inputs.tokens == job.tokens
-    if not asked or not (job.gpu_time or job.wall):
+    same_job = inputs.more == 1 and inputs.tokens == job.tokens
+    if not same_job or not (job.gpu_time or job.wall):
         return Table(title="", columns=(), rows=())
     hours = bool(job.gpu_time)
     ours, low, high = (

@@ -340,11 +340,11 @@ def solve(inputs: Inputs) -> Result:
 def _another_job(checked: TraceCheck, run: Run) -> text.Text:
     """Return why a trace is not of the job below; empty if it can be."""
     ranks = [rank.trace for rank in checked.ranks]
-    names, asked = traced_gpus(ranks), run.cluster.gpu.name
+    names, gpu = traced_gpus(ranks), run.cluster.gpu.name
     words = []
-    if is_of_another_gpu(names, asked):
+    if is_of_another_gpu(names, gpu):
         recorded = text.escape_braces(", ".join(names[:3]))
-        words.append(f"was recorded on {recorded}, the job below runs on {asked}")
+        words.append(f"was recorded on {recorded}, the job below runs on {gpu}")
     world = max(rank.world_size for rank in ranks)
     if is_of_other_ranks(ranks, run.plan.world_size):
         words.append("is one of {traced} ranks, the job below has {asked}")

@@ -7,8 +7,8 @@ import pytest
 from engine.catalog.hardware import GPUS
 from engine.core.units import GB, MICRO, Gbit
 from engine.simulate.collectives.cluster_wires import (
+    all_reduce_algorithm,
     all_reduce_time,
-    all_reduce_way,
     bound_time,
     cluster_wires,
     effective_algorithm,
@@ -47,8 +47,8 @@ def test_eight_ports_of_a_node_carry_eight_rings():
 def test_the_wires_ask_the_function_of_all_collectives():
     for algorithm, way in (("auto", "nccl"), *((one, one) for one in ("ring", "hierarchical"))):
         found = all_reduce_time(NODES, algorithm, SIZE)
-        assert found == collective_time(NODES.rank, NODES.group, SIZE, way=way)
-    assert all_reduce_way(NODES, "auto", SIZE) == "Ring Simple"
+        assert found == collective_time(NODES.rank, NODES.group, SIZE, algorithm=way)
+    assert all_reduce_algorithm(NODES, "auto", SIZE) == "Ring Simple"
 
 
 def test_a_hierarchy_takes_the_node_and_then_the_network():
