@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from engine.catalog.nodes import NODES
-from engine.core.inputs import Choice
+from engine.core.inputs import Choice, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import (
@@ -77,6 +77,12 @@ _ASSUMES = (
 )
 
 
+def _folded(field: Any) -> Number | Choice:  # noqa: ANN401 (an annotation)
+    """Return the declaration of an input, folded away until it is asked for."""
+    mark: Number | Choice = field.__metadata__[0]
+    return replace(mark, advanced=True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """The calculator's inputs."""
@@ -87,15 +93,15 @@ class Inputs:
     world_size: short_job.WorldSize = 512
     tensor_parallel: short_job.TensorParallel = 1
     pipeline_parallel: short_job.PipelineParallel = 8
-    context_parallel: short_job.ContextParallel = 1
+    context_parallel: Annotated[int, _folded(short_job.ContextParallel)] = 1
     expert_parallel: short_job.ExpertParallel = 64
-    zero_stage: short_job.ZeroStage = "1"
-    micro_batch_size: short_job.MicroBatch = 1
+    zero_stage: Annotated[str, _folded(short_job.ZeroStage)] = "1"
+    micro_batch_size: Annotated[int, _folded(short_job.MicroBatch)] = 1
     global_batch_size: short_job.GlobalBatch = 4096
     sequence_length: short_job.SequenceLength = 4096
-    precision: short_job.PrecisionName = "fp8"
-    recompute: short_job.RecomputeName = "full"
-    framework: short_job.FrameworkName = "megatron"
+    precision: Annotated[str, _folded(short_job.PrecisionName)] = "fp8"
+    recompute: Annotated[str, _folded(short_job.RecomputeName)] = "full"
+    framework: Annotated[str, _folded(short_job.FrameworkName)] = "megatron"
     exchange: ExpertExchange = "auto"
     own_constants: OwnConstants = ""
 
