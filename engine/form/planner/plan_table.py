@@ -23,7 +23,7 @@ def listed_table(best: Sequence[Candidate], kinds: Sequence[TiedKind], count: Co
     rows = [_row(plan, best[0]) for plan in listed_plans(best, kinds, count)]
     return Table(
         title="The fastest, and other kinds of plans",
-        columns=("Step", "Of the fastest", "", "Process", "Plan", "Also with"),
+        columns=("Step", "Of the fastest", "Beside it", "Process", "Plan", "Also with"),
         rows=tuple(rows),
         caption=_CAPTION if rows else "",
     )
