@@ -34,6 +34,9 @@ LONGEST_NAME = 40  # of a model, to look for one that is close
 ModelReader = Callable[[object, list[str]], Model | None]
 
 
+_EXAMPLE = "llama-3-70b"  # of the catalog
+
+
 class InputError(ValueError):
     """An invalid run file, with every problem found.
 
@@ -58,8 +61,8 @@ def read_model(value: object, problems: list[str]) -> Model | None:
         return None
     if value is ...:
         problems.append(
-            f"model: missing; allowed: an object with {', '.join(MODEL)}, or a name such as "
-            f"{next(iter(MODELS))}"
+            f"model: missing; allowed: a name such as {_EXAMPLE}, or an object with "
+            f"{', '.join(MODEL)}"
         )
         return None
     before = len(problems)
