@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from engine.core.units import Bytes, Seconds
+from engine.core.numbers import DEFAULT, format_value
+from engine.core.units import BYTES, Bytes, Seconds
 from engine.formulas.parameters import total_parameters
 from engine.formulas.step_operations import hardware_operations, model_operations
 from engine.run.problems import problems
@@ -88,12 +89,16 @@ def _memory_notes(fit: MemoryFit, device: Bytes) -> Iterator[str]:
     """Yield what speaks against the memory of a run."""
     if fit.verdict == "fits":
         return
+    needed, total, usable, back = (
+        format_value(amount, BYTES, DEFAULT)
+        for amount in (fit.needed, device, fit.usable, fit.give_back)
+    )
     yield (
-        f"The process of the rank that holds most needs {fit.needed:.3g} bytes; of {device:.3g} "
-        f"that programs can allocate on the GPU, {fit.usable:.3g} may be filled."
+        f"The process of the rank that holds most needs {needed}; of {total} that programs can "
+        f"allocate on the GPU, {usable} may be filled."
     )
     if fit.give_back and fit.runs:
-        yield f"Tight: it runs only if the allocator gives {fit.give_back:.3g} bytes back."
+        yield f"Tight: it runs only if the allocator gives {back} back."
 
 
 def _cost(run: Run, step: Seconds) -> dict[str, float]:
