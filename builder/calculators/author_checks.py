@@ -165,7 +165,8 @@ def trial_problems(
     """
     if _numbers(calculator, {}) != _numbers(calculator, {}):
         message = f"calculator '{calculator.name}' answers differently to the same inputs"
-        yield locations.problem(locations.find_text("solve"), message)
+        code = getattr(calculator.solve, "__code__", None)
+        yield Problem(source, code.co_firstlineno if code else 1, message)
         return
     for name, field in calculator.fields.items():
         for value in _ends(field):

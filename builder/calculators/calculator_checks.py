@@ -28,6 +28,7 @@ from engine.core.inputs import (
     Scalar,
     Switch,
     Text,
+    Unit,
     list_options,
     quote,
 )
@@ -350,6 +351,8 @@ def _field_problem(key: str, hint: Any, default: object) -> str:  # noqa: ANN401
         return f"input '{key}' is no input; it takes an Annotated[...] with {_INPUT_KINDS}"
     if default is MISSING:
         return f"input '{key}' has no default"
+    if isinstance(field, Number) and not isinstance(field.unit, Unit):
+        return f"input '{key}' has the unit {field.unit!r}; it has to be such as Unit(' s', 1.0)"
     if not accepts_type(field, hint.__origin__):
         kind, type_name = (
             type(field).__name__,

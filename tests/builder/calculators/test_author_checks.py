@@ -44,12 +44,21 @@ def test_a_refusal_at_the_end_of_a_range_is_none(live):
     assert replaced(live, code) == []
 
 
+def test_a_unit_that_is_a_text_is_told_with_its_input(live):
+    live.edit(SPEED, "unit=MEGABYTES", "unit='per hour'")
+    (problem,) = live.problems()
+    assert problem.startswith(f"{SPEED}:29: input 'size' has the unit 'per hour'; it has to be")
+
+
 def test_different_answers_to_the_same_inputs_are_told(live):
     live.edit(SPEED, "EQUATIONS = (TIME,)", "EQUATIONS = (TIME,)\nCALLS = []")
     code = "CALLS.append(1)\nreturn Result(time=inputs.size / inputs.bandwidth * len(CALLS))"
     problems = replaced(live, code)
-    assert len(problems) == 1
-    assert "calculator 'speed' answers differently to the same inputs" in problems[0]
+    lines = (live.root / SPEED).read_text("utf-8").splitlines()
+    line = next(at for at, text in enumerate(lines, 1) if text.startswith("def solve"))
+    assert problems == [
+        f"{SPEED}:{line}: calculator 'speed' answers differently to the same inputs"
+    ]
 
 
 SHAPES = """
