@@ -17,7 +17,7 @@ from builder.core.process_pool import ProcessPool
 from builder.core.project import NavigationLink
 from builder.figures import hero_figures
 from builder.pages import (
-    html_links,
+    html_facts,
     page,
     page_archives,
     page_context,
@@ -209,7 +209,7 @@ def _rendered_page(path: str, finished: FinishedPage, urls: Mapping[str, str]) -
         html=fill(finished.html).encode(),
         text=PageText(article=finished.article, markdown=finished.markdown),
         facts=facts,
-        links=html_links.page_links(path, facts),
+        links=html_facts.page_links(path, facts),
     )
 
 
@@ -221,7 +221,7 @@ def output_paths(article: Article) -> tuple[str, str]:
 def _used_images(
     pictures: Mapping[str, str],
     page_sources: PageSources,
-    links: Mapping[str, html_links.PageLinks],
+    links: Mapping[str, html_facts.PageLinks],
 ) -> dict[str, bytes]:
     """Return path -> content of the images that a page links to."""
     used = frozenset[str]().union(*(links.files for links in links.values())) if pictures else ()
@@ -355,7 +355,7 @@ def link_problems(
     by_path = {path: article for path, article in article_paths if path in rendered.facts}
     others = frozenset(path for path in output if path not in by_path)
     problems: list[Problem] = []
-    for path, about, message in html_links.link_problems(rendered.facts, others, rendered.links):
+    for path, about, message in html_facts.link_problems(rendered.facts, others, rendered.links):
         article = by_path[path]
         header_link = _header_link(about, path, page_sources)
         if header_link:  # reported once, not for every page

@@ -27,7 +27,7 @@ from builder.figures.social_cards import Card
 from builder.markdown import reference_lists, tex_to_mathml
 from builder.markdown.article_html import ArticleHtml
 from builder.markdown.tex_to_mathml import Template
-from builder.pages import html_links
+from builder.pages import html_facts
 from builder.pages.build_services import Services
 from builder.pages.html_facts import HtmlFacts
 from builder.pages.page import PageContent, Surface
@@ -182,7 +182,7 @@ class RenderedPage:
     html: bytes
     text: PageText
     facts: HtmlFacts
-    links: html_links.PageLinks
+    links: html_facts.PageLinks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +211,7 @@ class RenderedSite:
     problems: tuple[Problem, ...]
     written: Mapping[str, Mapping[str, str]]
     facts: Mapping[str, HtmlFacts]
-    links: Mapping[str, html_links.PageLinks]
+    links: Mapping[str, html_facts.PageLinks]
 
 
 def draft_keys(

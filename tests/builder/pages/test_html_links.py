@@ -1,7 +1,6 @@
 import pytest
 
-from builder.pages.html_facts import parse_facts
-from builder.pages.html_links import link_problems
+from builder.pages.html_facts import link_problems, parse_facts
 
 
 def messages(html, others=frozenset(), path="a/index.html"):
