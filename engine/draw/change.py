@@ -7,10 +7,10 @@ from typing import Any
 from engine.calculator import Calculator, make
 from engine.core.inputs import InputError, Scalar
 from engine.core.numbers import Display, format_significant, format_value, typeset
-from engine.core.views import Bars, Lines, Timeline, Value, View
+from engine.core.views import Bars, Heatmap, Lines, Timeline, Value, View
 from engine.draw.view_json import view_json
 
-PICTURES = (Lines, Bars, Timeline)  # those that can be drawn behind another one of their kind
+PICTURES = (Lines, Bars, Timeline, Heatmap)  # can be drawn behind another of their kind
 _FACTOR = 2.0  # from here on a change is said as a factor, not in percent
 
 

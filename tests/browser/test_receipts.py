@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.browser.conftest import REPOSITORY
-from tests.browser.reading import CALCULATOR, drag_number, expected, output, wait_for
+from tests.browser.reading import CALCULATOR, box, drag_number, expected, live, output, wait_for
 
 pytestmark = pytest.mark.browser
 RECEIPT = f"#receipt-{CALCULATOR}-all_reduce_time"
@@ -177,3 +177,43 @@ def test_a_timeline_is_saved_as_a_trace(lab):
     assert saving.value.suggested_filename == "gradient_sync-timeline.trace.json"
     events = json.loads(saving.value.path().read_text("utf-8"))["traceEvents"]
     assert {"M", "X"} <= {event["ph"] for event in events}
+
+
+DESK = {"width": 2560, "height": 1300}
+COLUMN = f"[data-calculator={CALCULATOR}] .receipt-column"
+
+
+def test_on_a_wide_desk_the_receipt_of_the_headline_stands_under_the_first_figure(visit):
+    page = visit(viewport=DESK)
+    live(page)
+    page.locator(f"{COLUMN} [data-receipt-for=step_time]").wait_for()
+    column, numbers = (
+        page.locator(place).first.bounding_box()
+        for place in (COLUMN, f"[data-calculator={CALCULATOR}] .numbers")
+    )
+    assert column["x"] + column["width"] <= numbers["x"]
+
+
+def test_on_a_wide_desk_a_number_puts_its_receipt_there_and_it_follows_the_inputs(visit):
+    page = visit(viewport=DESK)
+    live(page)
+    page.locator(COLUMN).wait_for()
+    number = page.locator(f"[data-calculator={CALCULATOR}] dd [data-output=all_reduce_time]").first
+    number.press("Enter")
+    big = page.locator(f"{COLUMN} [data-receipt-for=all_reduce_time] .big")
+    big.wait_for()
+    assert page.evaluate("() => document.activeElement.dataset.receiptFor") == "all_reduce_time"
+    box(page).fill("128")
+    page.wait_for_function(
+        "([big, number]) => big.textContent.includes(number.textContent)",
+        arg=[big.element_handle(), number.element_handle()],
+    )
+
+
+def test_a_window_that_gets_narrow_gives_the_receipt_back_to_the_page(visit):
+    page = visit(viewport=DESK)
+    live(page)
+    page.locator(f"{COLUMN} [data-receipt-for]").wait_for()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.locator(f"{COLUMN} [data-receipt-for]").wait_for(state="detached")
+    assert opened(page).is_visible()

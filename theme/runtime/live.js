@@ -70,7 +70,10 @@ export async function start(live, touched) {
   }
   if (document.querySelector("[data-tabs]")) listenToTabs(permalink);
   if (document.querySelector("[data-links]")) whenLoaded(() => import("./charts/linked_views.js"));
-  if (document.querySelector(".workbench")) whenLoaded(() => import("./page/lab_lists.js"));
+  if (document.querySelector(".workbench")) {
+    whenLoaded(() => import("./page/lab_lists.js"));
+    receiptsLoaded.then((loaded) => loaded && whenLoaded(() => import("./page/receipt_column.js")));
+  }
 
   renderDuplicateKeys(address.duplicates());
   for (const { name, value } of address.unknownKeys()) {

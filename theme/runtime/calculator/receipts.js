@@ -10,11 +10,12 @@ export function listenToReceipts(find) {
     const { of, receiptFor } = openedPopover(event)?.dataset ?? {}, calculator = find(of);
     if (receiptFor && calculator?.state.reply) calculator.refresh();
   }, { capture: true });
+  document.addEventListener("receipt", ({ detail }) => find(detail)?.state.reply && find(detail)?.refresh());
 }
 
 /** @param {string} calculator @returns {string[]} the outputs whose receipts are open */
 export function openReceiptNames(calculator) {
-  const receipts = elementsOf(calculator, "[data-receipt-for]").filter((receipt) => receipt.matches(":popover-open"));
+  const receipts = elementsOf(calculator, "[data-receipt-for]").filter((receipt) => receipt.matches(":popover-open, .receipt-column *"));
   return receipts.map((receipt) => receipt.dataset.receiptFor ?? "");
 }
 

@@ -10,7 +10,7 @@ import { createOverlay, polylinePath, rectanglePath } from "../charts/overlay.js
 import { announce } from "./announce.js";
 import { elementsOf, setProperty, uiString } from "./dom.js";
 
-const GHOST = "kept-ghost", KINDS = ["lines", "bars", "timeline"];
+const GHOST = "kept-ghost", KINDS = ["lines", "bars", "timeline", "heatmap"];
 const NARROW = 0.0015; // of the width: a box of a timeline that an outline would only blacken
 
 /** @typedef {import("../calculator/controls.js").Calculator} Calculator */
@@ -145,6 +145,12 @@ const PATHS = {
   timeline(view, then) {
     const lanes = new Set(view.lanes.map(({ key }) => key));
     return outlines(layoutChart({ ...view, spans: then.spans.filter(({ lane }) => lanes.has(lane)) }).boxes);
+  },
+  /** The cells that A marks, on a map of the same rows and columns. */
+  heatmap(view, then) {
+    if (["x", "y"].some((side) => view[side].join() !== then[side].join())) return "";
+    return layoutChart({ ...view, points: then.points }).front.filter(({ color }) => color !== "paper")
+      .map(({ points }) => polylinePath(points)).join("");
   },
 };
 

@@ -24,7 +24,7 @@ const ROOM = 2; // times as long becomes a held axis that a run outgrows
 export function createTimelinePlayer(figure, initialView, { draw }) {
   const query = (/** @type {string} */ name) => /** @type {any} */ (figure.querySelector(name));
   const [caption, pinButton] = ["[data-frame-caption]", "[data-pin]"].map(query);
-  const [hint, pinText] = [caption.textContent, pinButton.textContent];
+  const [hint, pinText] = [caption.innerText, pinButton.textContent];
   const formatMessage = (key, parts = {}) =>
     fillPlaceholders(document.querySelector("[data-told]")?.getAttribute(`data-${key}`) ?? "", parts);
   const { describeEvent, describeSpan, describeIdle } = createDescriber(formatMessage);
