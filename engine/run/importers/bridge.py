@@ -210,7 +210,7 @@ def _read(piece: Piece, draft: RunDraft) -> None:
         _read_launcher(piece, draft)
         return
     settings = read_overrides(resolve_variables(piece.text), piece.line)
-    if re.search(r"^\s*(def |import |from |cfg\.)", piece.text, re.MULTILINE):
+    if re.search(r"^[ \t]*(def |import |from |cfg\.)", piece.text, re.MULTILINE):
         require_single_configuration(piece.text, piece.line)
         draft.notes["Bridge's code"] = True
         named = [setting for setting in settings if setting.key == "recipe"]
@@ -232,7 +232,7 @@ BRIDGE_OVERRIDES = Dialect(
         r"(?<![\w.])\+{0,2}(?:cfg\.)?(?:train\.(?:micro_batch_size|global_batch_size|train_iters)|"
         r"dataset\.(?:seq_length|sequence_length)|"
         r"(?:ddp|comm_overlap|mixed_precision|optimizer)(?:\.\w+)?)\s?=",
-        r"\w+_(?:pretrain|sft|finetune)_\w*config\b",
+        r"\b\w{1,80}_(?:pretrain|sft|finetune)_\w*config\b",
         r"--model_(?:family|recipe)_name(?=[ =])|\s-mr\s|(?:\b|_)setup_experiment\.py\b",
         r"\brun_recipe\.py\b|\bConfigContainer\b|\bmegatron\.bridge\b|--recipe(?=[ =])",
     ),

@@ -366,7 +366,7 @@ GPT_NEOX = Dialect(
     name="GPT-NeoX YAML",
     read=_read,
     software="GPT-NeoX",
-    signs=(rf"^\s*[\"']?(?:{_PATTERN})[\"']?\s*:(?=\s)",),
+    signs=(rf"^[ \t]*[\"']?(?:{_PATTERN})[\"']?\s*:(?=\s)",),
     keys=frozenset((*_KEYS, *(key.replace("_", "-") for key in _KEYS))),
     finish=finish_gpt_neox,
     contains=frozenset(

@@ -403,7 +403,7 @@ MAXTEXT_YAML = Dialect(
     name="MaxText YAML",
     read=_read_yaml,
     software=SOFTWARE,
-    signs=(r"^\s+framework:\s*maxtext\b", _KEYS.format(r"\s?:(?=\s|$)")),
+    signs=(r"^[ \t]+framework:\s*maxtext\b", _KEYS.format(r"\s?:(?=\s|$)")),
     finish=finish_maxtext,
     contains=frozenset(("NeMo 1 YAML", "Megatron-LM arguments in YAML")),
 )

@@ -319,7 +319,7 @@ def finish_nemo1(draft: RunDraft) -> None:
 
 def _read(piece: Piece, draft: RunDraft) -> None:
     text = piece.text
-    if re.search(r"^\s*model\s*:\s*$|^\s*model\s*:\s*#", text, re.MULTILINE):
+    if re.search(r"^[ \t]*model\s*:\s*$|^[ \t]*model\s*:\s*#", text, re.MULTILINE):
         import_nemo1(read_yaml(text, piece.line), draft)
         return
     settings = []

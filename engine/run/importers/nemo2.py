@@ -460,7 +460,9 @@ def _strategy_defaults(draft: RunDraft) -> None:
 
 def _read(piece: Piece, draft: RunDraft) -> None:
     text = piece.text
-    if re.search(r"^\s*(?:import|from)\s+\w|^\s*def\s|^\w+(?:\.\w+)*\s?=\s|_recipe\(", text, re.M):
+    if re.search(
+        r"^[ \t]*(?:import|from)\s+\w|^[ \t]*def\s|^\w+(?:\.\w+)*\s?=\s|_recipe\(", text, re.M
+    ):
         import_nemo2(read_nemo2_python(text, piece.line), draft)
     else:
         import_nemo2(read_command(text, piece.line), draft)
@@ -482,7 +484,7 @@ NEMO_2 = Dialect(
         r"\bnemo\s+llm\s+(?:pretrain|finetune)\b",
         r"\bllm\s+(?:pretrain|finetune)\s[^\n]{0,200}?--factory(?=[ =])",
         r"\b(?:pretrain|finetune)_recipe\b",
-        r"^\s*(?:from|import)\s+(?:nemo|nemo_run)\b",
+        r"^[ \t]*(?:from|import)\s+(?:nemo|nemo_run)\b",
         r"\b(?:nl|llm)\.(?:MegatronStrategy|Trainer|MegatronMixedPrecision|train|pretrain|finetune|"
         r"MockDataModule|PreTrainingDataModule|MegatronOptimizerModule|\w+Config\w*)\b",
         r"(?<![\w])(?:\w+\.)?trainer\.strategy\.\w+\s?=(?!=)",

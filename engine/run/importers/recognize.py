@@ -131,7 +131,7 @@ _FOREIGN = "another format within a script"
 _NO_COMMAND = re.compile(
     r"^[ \t]*(?:[A-Za-z_][\w.-]*:[ \t]+\S|\[[a-z][\w.]*\][ \t]*$|[a-z_]\w* = \S)"
 )
-_FLAGS_IN_YAML = re.compile(r"^\s*--[\w-]+:\s", re.MULTILINE)
+_FLAGS_IN_YAML = re.compile(r"^[ \t]*--[\w-]+:\s", re.MULTILINE)
 
 
 def _foreign_lines(dialect: Dialect, text: str) -> list[int]:
@@ -191,7 +191,7 @@ def _extract_objects(part: Part, recognized: Recognized) -> str:
     """Extract JSON objects that begin a line; return the rest with its line numbers kept."""
     chunk, line = part.text, part.line
     chunks, offset = [], 0
-    for match in re.finditer(r"^\s*\{", chunk, re.MULTILINE):
+    for match in re.finditer(r"^[ \t]*\{", chunk, re.MULTILINE):
         if match.start() < offset:
             continue
         body = chunk[match.end() - 1 :]

@@ -57,9 +57,9 @@ TORCHTITAN_TOML = Dialect(
     read=_read_toml,
     software="torchtitan",
     signs=(
-        r"^\s*\[(?:parallelism|training|job|activation_checkpoint|lr_scheduler|metrics|float8|mx|"
-        r"quantize\.[\w.]+|activation_checkpoint\.[\w.]+)\]",
-        r"^\s*(?:seq_len|local_batch_size|flavor|tensor_parallel_degree|"
+        r"^[ \t]*\[(?:parallelism|training|job|activation_checkpoint|lr_scheduler|metrics|float8|"
+        r"mx|quantize\.[\w.]+|activation_checkpoint\.[\w.]+)\]",
+        r"^[ \t]*(?:seq_len|local_batch_size|flavor|tensor_parallel_degree|"
         r"pipeline_parallel_degree|data_parallel_shard_degree|data_parallel_replicate_degree|"
         r"context_parallel_degree|expert_parallel_degree|fsdp_reshard_after_forward|"
         r"enable_async_tensor_parallel|selective_ac_option|dump_folder|hf_assets_path|converters|"

@@ -70,7 +70,7 @@ TRAINER_PYTHON = Dialect(
         r"RewardConfig)\s*\(",
         r"\b\w*(?:SFT|DPO|GRPO|KTO|Seq2Seq|Reward)?Trainer\s*\(",
         rf"(?<![\w.-])(?:{'|'.join(_OWN)})\s*=(?!=)(?=[^\n,]{{0,200}},|[^\n()]{{0,200}}\))",
-        r"^\s*(?:from|import)\s+(?:transformers|trl|peft)\b",
+        r"^[ \t]*(?:from|import)\s+(?:transformers|trl|peft)\b",
     ),
     finish=finish_training_arguments,
     joins=_JOINS,

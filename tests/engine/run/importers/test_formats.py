@@ -190,3 +190,10 @@ def test_a_folder_of_megatron_weights_names_its_model():
 def test_a_launch_variable_that_nothing_says_is_warned_of(name):
     line = f"{name}=$SOMETHING swift sft --model Qwen/Qwen2.5-7B --max_length 2048\n"
     assert any(name in warning for warning in import_run(line).warnings)
+
+
+def test_no_sign_begins_with_what_a_long_text_repeats():
+    """Such a sign takes time by the square of a text of blank lines, or of one long word."""
+    signs = [sign for dialect in DIALECTS for sign in dialect.signs]
+    assert signs
+    assert not [sign for sign in signs if re.match(r"\^?\\[sSwW][*+]", sign)]
