@@ -1,6 +1,6 @@
 """Build pipeline: content, engine and theme to output files, or problems."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -58,8 +58,11 @@ def _build_with_pool(
         # Unreadable files are reported alone: all other problems would follow from them.
         unreadable = [*content.problems, *_unreadable_problems(folders, services, cache, pool)]
         if unreadable:
-            return _failed_result(unreadable)
-        return _build_site(content, folders, options, services, cache, report, pool)
+            return _failed_result([*unreadable, *content.key_problems])
+        result = _build_site(content, folders, options, services, cache, report, pool)
+        if not content.key_problems:
+            return result
+        return _failed_result([*content.key_problems, *_text_problems(content, result.problems)])
     except Exception as error:
         problem = error_locations.template_problem(folders, error)
         if problem is None:
@@ -67,6 +70,18 @@ def _build_with_pool(
         return _failed_result([problem])
     finally:
         pool.close()
+
+
+def _text_problems(content: SiteContent, problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield problems but those of a front matter that has others: they may follow from them."""
+    broken = {problem.path for problem in content.key_problems}
+    first_lines = {
+        article.source: len(article.body) - len(article.body.lstrip("\n"))
+        for article in content.articles
+    }
+    for problem in problems:
+        if problem.path not in broken or problem.line > first_lines.get(problem.path, 0):
+            yield problem
 
 
 def _failed_result(problems: Iterable[Problem]) -> BuildResult:

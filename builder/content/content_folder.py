@@ -24,6 +24,7 @@ class SiteContent:
     """All articles and images, the library, and the digest of the library files.
 
     With `problems` it is incomplete: a file could not be read, so links to it are not checked.
+    `key_problems` are those of the front matter of articles that could be read otherwise.
     """
 
     articles: tuple[Article, ...]
@@ -31,6 +32,7 @@ class SiteContent:
     library_digest: str
     images: Mapping[str, bytes]
     problems: tuple[Problem, ...]
+    key_problems: tuple[Problem, ...] = ()
 
 
 def read_content(
@@ -47,6 +49,7 @@ def read_content(
         *svg_file_problems(folders, paths),
     ]
     articles: list[Article] = []
+    key_problems: list[Problem] = []
     for path in paths:
         if not path.name.endswith(".md"):
             continue
@@ -55,7 +58,10 @@ def read_content(
         parsed, article_problems = (
             (None, file_problems) if file_problems else _parse_cached(source, text, cache)
         )
-        problems += article_problems
+        if parsed is None:
+            problems += article_problems
+        else:
+            key_problems += article_problems
         if parsed is not None and (drafts or not parsed.draft):
             articles.append(parsed)
     library_texts: list[str] = []
@@ -70,6 +76,7 @@ def read_content(
         library_digest=digest(library_texts),
         images=_read_images(folders, paths),
         problems=(*problems, *file_problems),
+        key_problems=tuple(key_problems),
     )
 
 

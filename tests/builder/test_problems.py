@@ -60,6 +60,19 @@ def test_a_front_matter_value_of_the_wrong_kind(live):
     assert f"{SECOND}:6: {message}" in live.problems()
 
 
+def test_what_is_wrong_in_front_matter_and_in_texts_comes_in_one_round(live):
+    live.edit(SECOND, "minutes = 3", "minuts = 3")
+    line = live.append(SECOND, "It takes [[speed.tme]].")
+    other = live.append("content/guides/first.md", "See [this](none.md).")
+    told = [problem.partition(": ")[0] for problem in live.problems()]
+    assert told == [
+        f"content/guides/first.md:{other}",
+        f"{SECOND}:1",  # 'minutes' is missing
+        f"{SECOND}:9",  # 'minuts' is unknown
+        f"{SECOND}:{line}",
+    ]
+
+
 def test_front_matter_that_is_no_toml(live):
     live.edit(SECOND, "order = 2", "order = ")
     assert live.problems()[0].startswith(f"{SECOND}:6: front matter: Invalid value")
