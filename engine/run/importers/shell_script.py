@@ -265,10 +265,8 @@ class _Reader:
             yield words
             return
         yield words[:index]
-        tokens = [
-            token for token in shell_tokens(inside, words[index].line) if token.kind == "word"
-        ]
-        yield self.script.environment.words(tokens)
+        tokens = shell_tokens(inside, words[index].line)
+        yield self.script.environment.words([token for token in tokens if token.kind == "word"])
 
     def assigned(self, tokens: Sequence[Token]) -> list[Token]:
         """Assign what stands first in a command; return the rest of it."""
@@ -376,10 +374,8 @@ class _Reader:
         """Follow `case WORD in PATTERN) ... ;; esac`."""
         choice, subject = self.choice(), self.peek()
         words = self.script.environment.words([subject]) if subject and self.active else []
-        subject_text, source = (
-            " ".join(word.text for word in words),
-            _source(subject) if subject else "",
-        )
+        value = " ".join(word.text for word in words)
+        source = _source(subject) if subject else ""
         self.place += 1
         self.accept("in")
         while True:
@@ -387,11 +383,7 @@ class _Reader:
             if self.peek() is None or self.next_is("esac"):
                 break
             patterns = self.patterns()
-            hit = (
-                None
-                if "$" in subject_text
-                else any(matches(subject_text, pattern) for pattern in patterns)
-            )
+            hit = None if "$" in value else any(matches(value, pattern) for pattern in patterns)
             self.clause(choice, f"case {source} is {'|'.join(patterns)[:40]}", hit)
             if self.next_is(";;", ";&", ";;&"):
                 self.place += 1
