@@ -303,4 +303,4 @@ def _run_cost_lines(request: PlanRequest, best: Candidate) -> Iterator[str]:
         times = (plan["days"], *plan["days_in_the_end"])
         steps, soon, median, late = (format_value(days * DAY, SECONDS) for days in times)
         yield f"The whole run: {steps}{cost}, if nothing fails."
-        yield f"Runs of this kind took {median} in the end, {soon} to {late} in eight of ten."
+        yield f"In the end, as pretraining runs went: {median}, {soon} to {late} in eight of ten."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.core.units import GB, HOUR, KB, KILO, KWH, MB, MEGA, TB, GiB, KiB, MiB, Quantity, TiB
 
-NEVER = "no finite value"
+NEVER, UNKNOWN = "no finite value", "–"
 # From here on a number is a power of ten: nobody counts so far.
 _SCIENTIFIC_FROM = {"count": 1e16, "tokens": 1e16, "ratio": 1e6}
 
@@ -80,10 +80,11 @@ def format_value(value: float, quantity: Quantity, display: Display = DEFAULT) -
     """Return the value with its unit, such as 490 ms, 14.0 GB or −0.5 %.
 
     Three significant digits, more than a model can promise; what the reader gave is written as it
-    was given, a link or a model's size as it is named.
+    was given, a link or a model's size as it is named. What is not a number is a dash: a note
+    says why there is none.
     """
     if not math.isfinite(value):
-        return NEVER
+        return UNKNOWN if math.isnan(value) else NEVER
     if abs(value) >= _SCIENTIFIC_FROM.get(quantity.name, math.inf):
         return typeset(f"{value:.1e}")
     return typeset(_format_number(value, quantity, display) + quantity.sign)

@@ -39,7 +39,7 @@ GROUPS = {
         *("cuda_graphs", "fused_experts"),
     ),
 }
-_NO_PLAN = "no plan fits: no step runs"
+_NO_PLAN = "no plan, so no step"
 
 
 def search(inputs: Inputs) -> Slices[Answer]:
@@ -103,7 +103,7 @@ def _written(inputs: Inputs, answer: Answer) -> Code:
         f"{machines.nics_per_node} ports a node, {machines.transport}",
     ]
     if best is None:
-        return Code(title="No plan fits", language="text", text="\n".join([*lines, _NO_PLAN, ""]))
+        return Code(title="No plan", language="text", text="\n".join([*lines, _NO_PLAN, ""]))
     end = (answer.end_low, answer.in_the_end, answer.end_high)
     low, median, high = (f"{days / DAY:,.3g}" for days in end)
     money = format_value(answer.cost, MONEY)
@@ -111,8 +111,8 @@ def _written(inputs: Inputs, answer: Answer) -> Code:
     lines += [
         f"Plan: {plan_name(best.plan, best.training)}",
         f"Step: {format_value(answer.step, SECONDS)}",
-        f"The whole run: {answer.days / DAY:,.3g} days; such runs took {median} in the end "
-        f"({low} to {high} in eight of ten)",
+        f"The whole run: {answer.days / DAY:,.3g} days if nothing fails; {median} in the end, by "
+        f"the factor of pretraining runs ({low} to {high} in eight of ten)",
         f"Cost in the end: {money}, {price}" if answer.price else f"Cost: {price}",
         f"Memory of the process: {format_value(answer.held, BYTES)} of "
         f"{format_value(machines.gpu.memory, BYTES)}: {best.fit.verdict}",
@@ -128,7 +128,7 @@ def _request(inputs: Inputs) -> Code:
 def _export(answer: Answer) -> Code:
     """Return the best plan as the configuration of its software."""
     if not answer.run:
-        return Code(title="No plan fits", language="text", text="")
+        return Code(title="No plan", language="text", text="")
     training = answer.run.training
     megatron = training.framework == "megatron"
     unsaid = ["data", "tokenizer"]

@@ -1,5 +1,6 @@
 """The answer of the job planner: the best plan, its days and its money, and other sizes."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -104,7 +105,7 @@ class Answer:
         Seconds,
         Output(
             "Runs of this kind took in the end",
-            note="{end_low} to {end_high} in eight of ten",
+            note="{end_low} to {end_high} in eight of ten pretraining runs",
             color="ink",
             assumes=ASSUMES,
             sources=SOURCES,
@@ -117,7 +118,7 @@ class Answer:
         Money,
         Output(
             "In the end it costs",
-            note="{cost_low} to {cost_high} in eight of ten",
+            note="{cost_low} to {cost_high} in eight of ten pretraining runs",
             color="ink",
             assumes=(*_PAID, *ASSUMES),
             sources=SOURCES,
@@ -147,14 +148,16 @@ def answer(inputs: Inputs) -> Slices[Answer]:
     if refused:
         search = replace(search, best=())
     best = search.best[0] if search.best else None
-    step = best.step if best else 0.0
+    step = best.step if best else math.nan
     run = candidate_run(job, best.plan, best.training) if best else None
     days = steps_time(job, inputs.tokens, step)
     low, end, high = in_the_end(days)
     price = price_of(inputs)
-    rent = price * job.world_size
+    rent = price * job.world_size or math.nan
     tokens = job.training.global_batch_size * job.training.sequence_length
-    asked = () if refused else curve_sizes(inputs.world_size, end / inputs.deadline)
+    asked = (
+        () if refused else curve_sizes(inputs.world_size, end / inputs.deadline if best else 1.0)
+    )
     return Answer(
         job=job,
         refused=refused,
@@ -171,7 +174,7 @@ def answer(inputs: Inputs) -> Slices[Answer]:
         models=SlicedRun(best_by_model(job, inputs.tokens, best)) if best else None,
         asked=asked,
         step=step,
-        rate=tokens / step / job.world_size if best else 0.0,
+        rate=tokens / step / job.world_size,
         days=days,
         in_the_end=end,
         end_low=low,
@@ -181,7 +184,7 @@ def answer(inputs: Inputs) -> Slices[Answer]:
         cost_low=low * rent,
         cost_high=high * rent,
         price=price,
-        held=best.memory.total if best else 0.0,
+        held=best.memory.total if best else math.nan,
     )
 
 

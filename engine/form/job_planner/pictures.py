@@ -47,7 +47,8 @@ def plan_badge(inputs: Inputs, answer: Answer) -> Badge:
     if not answer.best or not answer.evidence:
         sentence = join_sentences((_no_plan_text(answer), batch), [])
         return with_changes(
-            Badge(text="No plan fits", sentence=sentence, color="communication"), answer.changes
+            Badge(text=_no_plan_title(answer), sentence=sentence, color="communication"),
+            answer.changes,
         )
     remarks = list(_TRAINED.get(inputs.trained, ()))
     remarks += answer.evidence().spread.beyond
@@ -61,12 +62,19 @@ def plan_badge(inputs: Inputs, answer: Answer) -> Badge:
     )
 
 
+def _no_plan_title(answer: Answer) -> str:
+    if answer.refused:
+        return "Not priced"
+    return "No plan fits" if answer.search.shapes else "No plan divides"
+
+
 def _no_plan_text(answer: Answer) -> Text:
     if answer.refused:
         return f"This job is not priced: {'; '.join(answer.refused)}."
     if not answer.search.shapes:
         return say(
-            "A batch of {b} sequences of {s} tokens does not divide over {n} GPUs.",
+            "A batch of {b} sequences of {s} tokens does not divide over {n} GPUs: take another "
+            "number of GPUs or sequences.",
             b=(answer.batch, COUNT),
             s=(answer.job.training.sequence_length, COUNT),
             n=(answer.job.world_size, COUNT),
@@ -80,9 +88,9 @@ def _no_plan_text(answer: Answer) -> Text:
 def memory_badge(answer: Answer) -> Badge:
     """Return whether the best plan fits, just fits, or none does."""
     if not answer.best:
-        return Badge(
-            text=TITLES["does not fit"], sentence=_no_plan_text(answer), color="communication"
-        )
+        tried = answer.search.shapes and not answer.refused
+        title = TITLES["does not fit"] if tried else _no_plan_title(answer)
+        return Badge(text=title, sentence=_no_plan_text(answer), color="communication")
     return fit_badge(answer.best.fit, _SUBJECT)
 
 

@@ -90,7 +90,8 @@ def prediction_spread(run: Run) -> PredictionSpread:
     low, high = math.exp(-high * narrower - wider), math.exp(-low * narrower + wider)
     if mix := run.model.mix:
         # Every published step of such a model is longer than predicted.
-        low, high = (1.0 if len(beyond) == 1 else low), max(high, mix.slower)
+        known = run.cluster.gpu.name.split()[0] in FITTED
+        low, high = (1.0 if known else low), max(high, mix.slower)
     return PredictionSpread(
         name=name,
         runs=runs,
