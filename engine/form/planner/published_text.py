@@ -9,7 +9,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.published_recipes import OWNERS
 from engine.core.text import Text, say
 from engine.core.units import BYTES, SECONDS, SHARE
-from engine.core.views import Cell, Citation, Table
+from engine.core.views import Cell, Table
 from engine.form.memory_fit import tight_mark
 from engine.form.planner.plan_text import plan_name
 from engine.simulate.planner.published import PublishedPlan
@@ -43,7 +43,7 @@ def published_table(plans: Sequence[PublishedPlan]) -> Table:
         return Table(title="", columns=(), rows=())
     return Table(
         title="Published plans of this model",
-        columns=("Beside the fastest", "Step", "Process", "Plan", "Source"),
+        columns=("Beside the fastest", "Step", "Process", "Plan"),
         rows=tuple(_published_row(plan) for plan in plans),
         caption="Each on these GPUs and with this batch, by the same model; of each source the "
         "plan for the nearest machine. No recommended plan is slower than one that fits.",
@@ -57,5 +57,4 @@ def _published_row(plan: PublishedPlan) -> tuple[Cell, ...]:
         say("{t}", t=(candidate.step, SECONDS)),
         say("{m}", m=(candidate.memory.total, BYTES)),
         plan_name(candidate.plan, candidate.training),
-        Citation((plan.recipe.source,)),
     )
