@@ -42,7 +42,7 @@ def test_the_best_plans_are_told(monkeypatch, capsys):
     assert sum(line.startswith(("  1  ", "  2  ", "  3  ")) for line in lines) == 3
     assert any(" kinds of plans tie: within 7.7 % of the fastest" in line for line in lines)
     assert any(line.startswith("The whole run: 14.7 days, 45,") for line in lines)
-    assert any(line.startswith("Runs of this kind took ") for line in lines)
+    assert any(line.startswith("In the end, as pretraining runs went: ") for line in lines)
     assert lines[-2] == (
         "Why not Megatron, TP 8 × PP 2 × DP 4, ZeRO-1, micro-batch 1, nothing recomputed, 1f1b?"
     )

@@ -324,8 +324,9 @@ def test_a_job_without_a_plan_says_so():
     nothing = {"model": "llama-3-405b", "world_size": 8}
     assert view("best", **nothing).text == "No plan fits"
     assert view("memory", **nothing).text == "Does not fit"
-    assert view("step", **nothing).note == "no plan fits: no step runs"
+    assert view("step", **nothing).note == "no plan, so no step"
     uneven = view("best", global_batch_size=13, sequence_length=521, world_size=512)
+    assert uneven.text == "No plan divides"
     assert "does not divide over" in render_text(uneven.sentence)
 
 
@@ -402,7 +403,7 @@ def test_weights_in_four_bits_run_without_megatron():
 
 def test_adapters_of_a_model_whose_layers_differ_are_refused_with_the_reason():
     badge = view("best", model="qwen3.5-9b", trained="lora", world_size=8)
-    assert badge.text == "No plan fits"
+    assert badge.text == "Not priced"
     assert "lora_rank: 16; allowed: 0 where layers differ" in render_text(badge.sentence)
 
 
