@@ -79,7 +79,7 @@ BROKEN = {
     "empty": ("\n\n", "line 1 has no column model"),
     "other": ("a,b\n1,2\n", "line 1 has no column model, cluster, gpu, world_size; allowed"),
     "bare": (text().partition("\n")[0], "the table has no row below"),
-    "short": (text() + "1,2\n", "line 4 has 2 cells; the first line has 34"),
+    "short": (text() + "1,2\n", "line 4 has 2 cells; the first line has 37"),
     "word": (text(days="soon"), "line 2, days: 'soon'; allowed: a number from 0"),
     "negative": (text(price=-1), "line 2, price: '-1'; allowed: a number from 0"),
     "infinite": (text(cost="inf"), "line 2, cost: 'inf'; allowed: a number from 0"),

@@ -40,7 +40,7 @@ def test_no_number_stands_where_no_job_matches():
     found = outputs(only="gpt-9")
     for told in ("step", "time", "cost", "rate", "held"):
         assert (found[told]["value"], found[told]["note"]) == (None, "no job matches")
-        assert found[told]["text"] == "no finite value"
+        assert found[told]["text"] == "–"
     assert found["num_jobs"]["text"] == "0"
 
 
