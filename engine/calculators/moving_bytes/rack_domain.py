@@ -1,11 +1,13 @@
 """Rack domain: a job on racks of 72 when NVLink joins all of a rack, part of it, or one tray."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Annotated, Any
 
 from engine.catalog.nodes import NODES
 from engine.core.inputs import Choice, Number
+from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import (
@@ -143,6 +145,7 @@ class Result:
     alone: Ratio
     lost: Annotated[Share, Output("Speed that is lost", assumes=_ASSUMES)]
     tested: Bytes = _TESTED
+    machines: Lazy[Mapping[tuple[str, formulas.Operation], tuple[Bandwidth, ...]]]
 
 
 def runs(inputs: Inputs) -> tuple[dict[Count, Run], tuple[Text, ...]]:
@@ -197,7 +200,22 @@ def solve(inputs: Inputs) -> Result:
         bus_whole=speeds[WHOLE],
         alone=times[ALONE].total / whole,
         lost=1 - whole / step,
+        machines=Lazy(partial(_machine_speeds, inputs)),
     )
+
+
+def _machine_speeds(
+    inputs: Inputs,
+) -> Mapping[tuple[str, formulas.Operation], tuple[Bandwidth, ...]]:
+    """Return the bus bandwidth of each rack and operation, by the GPUs that NVLink joins."""
+    clusters = {key: cluster_of(key, inputs.own_constants) for key in RACKS}
+    return {
+        (key, operation): tuple(
+            bus_bandwidth(replace(cluster, nvlink_domain=int(size)), operation) for size in DOMAINS
+        )
+        for key, cluster in clusters.items()
+        for operation in _TESTS
+    }
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -209,7 +227,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "parts": partial(_parts, inputs, result),
         **present.values("slower", "lost", "exchanged", "bus"),
         "curve": partial(_curve, inputs, result),
-        "machines": partial(_machines, inputs),
+        "machines": partial(_machines, result),
     }
 
 
@@ -313,17 +331,11 @@ _TESTS: dict[formulas.Operation, str] = {
 }
 
 
-def _machines(inputs: Inputs) -> Table:
+def _machines(result: Result) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for key, name in RACKS.items():
-        cluster = cluster_of(key, inputs.own_constants)
-        for operation, test in _TESTS.items():
-            speeds = (
-                bus_bandwidth(replace(cluster, nvlink_domain=int(size)), operation)
-                for size in DOMAINS
-            )
-            cells = (say("{speed}", speed=(speed, BANDWIDTH)) for speed in speeds)
-            rows.append((f"{name}, {test}", *cells))
+    for (key, operation), speeds in result.machines().items():
+        cells = (say("{speed}", speed=(speed, BANDWIDTH)) for speed in speeds)
+        rows.append((f"{RACKS[key]}, {_TESTS[operation]}", *cells))
     return Table(
         title="Bus bandwidth of 64 GPUs, by the GPUs that NVLink joins",
         columns=("Machine and test", *(f"{size} GPUs" for size in DOMAINS)),

@@ -13,7 +13,6 @@ DRAWN = {
     "calculators/one_gpu/one_gpu_tuning.py": {"fine_tuning"},
     "calculators/reference/forecast_ledger.py": {"read_document", "step_time"},
     "calculators/reference/run_totals.py": {"active_parameters", "utilization"},
-    "calculators/moving_bytes/rack_domain.py": {"cluster_of", "bus_bandwidth"},
     "calculators/whole_runs/log_check.py": {"is_another_job", "credible_mfu"},
     "calculators/data_parallelism/bucket_steps.py": {"part_names"},
     "calculators/splitting_the_model/token_exchange.py": {

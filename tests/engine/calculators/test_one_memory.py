@@ -16,6 +16,7 @@ from engine.calculator import load, make, names
 from engine.calculators.one_gpu.accumulation_cost.result import step_of
 from engine.calculators.one_gpu.memory_ledger import plan_and_training
 from engine.catalog.models import MODELS
+from engine.catalog.published_recipes import Recipe
 from engine.core.outputs import Output
 from engine.estimate import estimate
 from engine.formulas.parameters import total_parameters
@@ -191,7 +192,8 @@ def whole_of(job) -> float:
 
 def declared(record: type, path: str, depth: int = 2):
     """Yield path and declaration of every output of a result, those of its parts included."""
-    for name, hint in get_type_hints(record, include_extras=True).items():
+    only_checked = {"Recipe": Recipe}  # which the planner imports for its type alone
+    for name, hint in get_type_hints(record, None, only_checked, include_extras=True).items():
         outputs = [one for one in get_args(hint) if isinstance(one, Output)]
         if outputs:
             yield f"{path}.{name}", outputs[0]
