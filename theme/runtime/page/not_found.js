@@ -29,15 +29,14 @@ function decodeAddress(text) {
 }
 
 /**
- * Returns the hits for all words, or else those that match most of them.
+ * Returns the hits for all words, then those for each of them.
  * @param {string} query @returns {Promise<any[]>}
  */
 async function searchWords(query) {
-  const matches = await searchIndex(query, 2 * MAX_HITS), queryWords = query.split(/\s+/);
-  if (matches.count || queryWords.length < 2) return rankByAddress(matches.hits, queryWords);
+  const { hits } = await searchIndex(query, 2 * MAX_HITS), queryWords = query.split(/\s+/);
   /** @type {Map<string, {hit: any, times: number}>} */
-  const hitsByUrl = new Map();
-  for (const word of queryWords) {
+  const hitsByUrl = new Map(hits.map((/** @type {any} */ hit) => [hit.url, { hit, times: queryWords.length }]));
+  for (const word of queryWords.length > 1 ? queryWords : []) {
     for (const hit of (await searchIndex(word, MAX_HITS)).hits) {
       hitsByUrl.set(hit.url, { hit, times: (hitsByUrl.get(hit.url)?.times ?? 0) + 1 });
     }
@@ -46,12 +45,12 @@ async function searchWords(query) {
 }
 
 /**
- * Returns hits sorted by how many words their own address has.
+ * Returns hits sorted by how many words their own address has, in singular or plural.
  * @param {any[]} hits @param {string[]} queryWords words
  */
 function rankByAddress(hits, queryWords) {
   const countWords = (/** @type {{meta: {place: string}}} */ { meta: { place } }) =>
-    place.includes("#") ? 0 : queryWords.filter((word) => place.includes(word.toLowerCase())).length;
+    place.includes("#") ? 0 : queryWords.filter((word) => place.includes(word.toLowerCase().replace(/s$/, ""))).length;
   return [...hits].sort((a, b) => countWords(b) - countWords(a)).slice(0, MAX_HITS);
 }
 
