@@ -48,6 +48,24 @@ def test_a_chosen_file_opens_the_tool_that_reads_it(visit):
     expect(page.locator("textarea[name=log]").first).to_have_value(LOG, timeout=60_000)
 
 
+def test_a_file_that_is_chosen_before_the_script_has_come_is_taken(visit):
+    held = []
+
+    def hold(route):
+        held.append(route)
+
+    page = visit("", prepare=lambda page: page.route("**/take_file*", hold), own=True)
+    page.wait_for_function("() => document.readyState === 'complete'")
+    while not held:
+        page.wait_for_timeout(20)
+    page.locator("[data-take-file] input[type=file]").set_input_files(
+        {"name": "train.log", "mimeType": "text/plain", "buffer": LOG.encode()}
+    )
+    for script in held:
+        script.continue_()
+    handed(page, "log", "log")
+
+
 def test_a_packed_trace_is_read_where_traces_are(visit):
     page = visit("")
     packed = gzip.compress(sample_files()[0].encode())

@@ -16,6 +16,11 @@ function prepareZone(zone) {
   input.addEventListener("change", () => openTool(zone, [...(input.files ?? [])]));
   box.addEventListener("paste", () => setTimeout(() => openText(zone, box.value)));
   box.addEventListener("change", () => openText(zone, box.value));
+  // What was chosen or pasted before this script had come; what a browser puts back is left alone.
+  const [visit] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
+  if (visit?.type !== "navigate") return;
+  if (input.files?.length) openTool(zone, [...input.files]);
+  else if (document.activeElement !== box) openText(zone, box.value);
 }
 
 /** @param {HTMLElement} zone @param {string} text */
