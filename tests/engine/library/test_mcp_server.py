@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from mcp import Client, StdioServerParameters
@@ -26,7 +27,9 @@ def ask(server, *calls):
             tools = (await client.list_tools()).tools
             return tools, [await client.call_tool(name, arguments) for name, arguments in calls]
 
-    return asyncio.run(asked())
+    # In a thread of its own: a browser that other tests have opened runs a loop in this one.
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, asked()).result()
 
 
 def content(result):
