@@ -82,6 +82,14 @@ NO_VALUE = {
     ("import_job", "allocated"),
     ("import_job", "reserved"),
     ("import_job", "process"),
+    # Where no plan fits, none has a step: the answer shows dashes, and the sentence says why.
+    ("job_planner", "step"),
+    ("job_planner", "rate"),
+    ("job_planner", "days"),
+    ("job_planner", "in_the_end"),
+    ("job_planner", "cost"),
+    ("job_planner", "steps_cost"),
+    ("job_planner", "held"),
 }
 # (calculator, bars, the bar or "*" for all together, the number that they add up to).
 TOTALS = (
