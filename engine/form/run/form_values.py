@@ -67,8 +67,7 @@ def fits_form(run: Run) -> bool:
     readers_gpu = gpu.name == OWN_NAME and "fp4" not in gpu.peak and gpu.pcie == RANGES["pcie"][2]
     sold = readers_gpu or gpu == LIMITED_GPU or any(gpu == known for known in ACCELERATORS.values())
     latent = run.model.attention == "mla" and not named
-    unsaid = training.recompute_modules or not training.even_routing or training.fused_norms
-    unsaid = unsaid or training.lora_layers != "attention" or run.model.mix
+    unsaid = training.recompute_modules or training.fused_norms or run.model.mix
     return sold and not (latent or unsaid or plan.expert_tensor_parallel > 1)
 
 

@@ -190,6 +190,14 @@ class Inputs:
     ] = UNASKED.quantized_once
     cuda_graphs: CudaGraphs = UNASKED.cuda_graphs
     fused_experts: FusedExperts = UNASKED.fused_experts
+    even_routing: Annotated[
+        bool,
+        Switch(
+            label="Every expert gets as many tokens",
+            advanced=True,
+            help="As benchmarks force it; otherwise the busiest rank sets the pace.",
+        ),
+    ] = UNASKED.even_routing
     keeps_quantized_products: Annotated[
         bool,
         Switch(
@@ -221,6 +229,15 @@ class Inputs:
             help="0 trains all parameters.",
         ),
     ] = UNASKED.lora_rank
+    lora_layers: Annotated[
+        str,
+        Choice(
+            label="Adapters beside the products",
+            options={"attention": "of the attention", "all": "of the feed-forward part too"},
+            advanced=True,
+            help="target_modules of PEFT; with a LoRA rank above 0.",
+        ),
+    ] = UNASKED.lora_layers
     recompute_layers: Annotated[
         int,
         Number(

@@ -65,7 +65,9 @@ _TRAINING = (
     "quantized_once",
     "keeps_quantized_products",
     "eager_loss",
+    "even_routing",
     "lora_rank",
+    "lora_layers",
     "recompute_layers",
     "fp8_activation_inputs",
 )
