@@ -139,9 +139,9 @@ def cut_scene(cut: Cut) -> Scene:
         height=_HEIGHT,
         frames=frames,
         opening=2,
-        caption="Each matrix stands right of its left factor and under its right factor. Filled "
-        "places are on the GPU whose numbers are shown, empty places on others. The small pictures "
-        "show X, Y and Z on every GPU.",
+        caption="A product stands where the rows of one matrix meet the columns of the other. "
+        "Filled places are on the GPU whose numbers are shown, empty places on others. The small "
+        "pictures show X, Y and Z on every GPU.",
     )
 
 
