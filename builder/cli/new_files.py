@@ -131,7 +131,7 @@ from engine.core.equation import Equation
 from engine.core.inputs import PLAIN, Number, Unit
 from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import SECONDS, Seconds
-from engine.core.views import Lines, Point, Series
+from engine.core.views import Line, Lines, Scale
 
 TITLE = "{title}"
 QUESTION = "How long does this much take at this rate?"
@@ -194,20 +194,17 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {{
         **present.values("time"),
         "formula": present.formula("The time", TIME),
-        "over_amount": partial(_over_amount, present, inputs, result),
+        "over_amount": partial(_over_amount, present, result),
     }}
 
 
-def _over_amount(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    curve = Series(key="time", label="time", x=_AMOUNTS, y=result.times, color="compute")
-    now = Point(key="now", label=present.say("{{time}}"), x=inputs.amount, y=result.time)
-    return Lines(
-        title="Time over the amount",
-        x=present.axis("amount", "amount", low=_AMOUNTS[0], high=_AMOUNTS[-1], scale="log"),
-        y=present.axis("time", "time", low=1e-3, high=20_000.0, scale="log"),
-        series=(curve,),
-        points=(now,),
-        handle="amount",
+def _over_amount(present: Presenter, result: Result) -> Lines:
+    return present.curve(
+        "Time over the amount",
+        over=Scale("amount", "amount", _AMOUNTS[0], _AMOUNTS[-1], log=True),
+        shows=Scale("time", "time", 1e-3, 20_000.0, log=True),
+        x=_AMOUNTS,
+        lines=(Line("time", "time", result.times, "compute"),),
         caption=present.say("{{amount}} in {{time}}; drag the handle."),
     )
 '''

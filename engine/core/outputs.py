@@ -16,7 +16,20 @@ from engine.core.inputs import Number
 from engine.core.slices import Slices
 from engine.core.text import Sentence, Text
 from engine.core.units import COUNT, RATIO, Quantity, with_digits
-from engine.core.views import Axis, Formula, Published, Receipt, Value, View
+from engine.core.views import (
+    Axis,
+    Formula,
+    Line,
+    Lines,
+    Point,
+    Published,
+    Receipt,
+    Rule,
+    Scale,
+    Series,
+    Value,
+    View,
+)
 
 Figure = tuple[float, Quantity]
 # A view that takes long is made when it is looked at, one that takes very long in slices.
@@ -111,12 +124,15 @@ class Presenter:
         """Take records, the first of which that has a field is asked for it, and equations."""
         self._records = records
         self._fields: dict[str, tuple[Any, _Field]] = {}
+        self._inputs: dict[str, Any] = {}
         self._names_by_symbol: dict[str, str] = {}
         # Of several that begin with one symbol, the first is the one that gives it.
         self._equations = {_left_symbol(equation): equation for equation in reversed((*equations,))}
         for record in records:
             for name, field in _fields(type(record)).items():  # type: ignore[arg-type]
                 self._fields.setdefault(name, (record, field))
+                if field.is_input:
+                    self._inputs.setdefault(name, record)
                 if field.symbol:
                     self._names_by_symbol.setdefault(field.symbol, name)
 
@@ -212,6 +228,65 @@ class Presenter:
         quantity = self._lookup(name)[1].quantity
         return Axis(label=label, quantity=quantity, low=low, high=high, scale=scale)
 
+    def curve(  # noqa: PLR0913 (a declaration)
+        self,
+        title: str,
+        *,
+        over: Scale,
+        shows: Scale,
+        lines: Iterable[Line | Series],
+        x: Iterable[float] = (),
+        handle: str = "",
+        at: float | None = None,
+        now: Text | None = None,
+        marked: bool = True,
+        points: tuple[Point, ...] = (),
+        rules: tuple[Rule, ...] = (),
+        caption: Text = "",
+    ) -> Lines:
+        """Return the chart of outputs over an input, with its handle and a point at its value.
+
+        Args:
+            title: of the chart.
+            over: the input, or a quantity with the input as `handle`.
+            shows: the output that the curves show, or their quantity.
+            lines: curves over `x`, or series with columns of their own.
+            x: values of the input.
+            handle: the input whose value the point has, if `over` names another number.
+            at: where the point is, if it is not the value of the output.
+            now: beside the point, if it is not the output's number; it may name fields.
+            marked: whether there is a point.
+            points: before it.
+            rules: reference lines.
+            caption: under the chart.
+        """
+        handle = handle or str(over.of)
+        column = tuple(map(float, x))
+        across, up = self._scaled(over), self._scaled(shows)
+        if marked:
+            if now is None:
+                now = f"{{{shows.of}}}" if at is None else Sentence("{y}", {"y": (at, up.quantity)})
+            y = self.number(str(shows.of))[0] if at is None else at
+            place = getattr(self._inputs[handle], handle)
+            points += (Point(key="now", label=self.fill_text(now), x=place, y=y),)
+        return Lines(
+            title=title,
+            x=across,
+            y=up,
+            series=tuple(_series(line, column) for line in lines),
+            points=points,
+            rules=rules,
+            handle=handle,
+            caption=caption,
+        )
+
+    def _scaled(self, scale: Scale) -> Axis:
+        of, kind = scale.of, "log" if scale.log else "linear"
+        quantity = self._lookup(of)[1].quantity if isinstance(of, str) else of
+        return Axis(
+            label=scale.label, quantity=quantity, low=scale.low, high=scale.high, scale=kind
+        )
+
     def symbols(self, equation: Equation, **overrides: Figure | str) -> dict[str, Figure]:
         """Return the number of every symbol of an equation."""
         return {
@@ -259,6 +334,19 @@ class Presenter:
 
     def _figure(self, figure: Figure | str) -> Figure:
         return self.number(figure) if isinstance(figure, str) else figure
+
+
+def _series(line: Line | Series, x: tuple[float, ...]) -> Series:
+    if isinstance(line, Series):
+        return line
+    return Series(
+        key=line.key,
+        label=line.label,
+        x=x if line.x is None else tuple(map(float, line.x)),
+        y=tuple(map(float, line.y)),
+        color=line.color,
+        dashed=line.dashed,
+    )
 
 
 def _left_symbol(equation: Equation) -> str:

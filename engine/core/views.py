@@ -5,7 +5,7 @@ memory; parameters, gradients, optimizer, activations, buffers; tensor, pipeline
 expert; and ink, muted, accent.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from engine.core.equation import Equation
@@ -287,6 +287,29 @@ class Series:
     y: tuple[float, ...]
     color: str
     dashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The axis of a curve: a field (or a quantity), what is written on it, its ends."""
+
+    of: str | Quantity
+    label: str
+    low: float
+    high: float
+    log: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One of the curves over a common column: as `Series`, with an x only if it has its own."""
+
+    key: str
+    label: str
+    y: Iterable[float]
+    color: str
+    dashed: bool = False
+    x: Iterable[float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

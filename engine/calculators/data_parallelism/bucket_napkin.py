@@ -11,7 +11,17 @@ from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text
 from engine.core.units import GIGA, MEGA, SECONDS, Bytes, Count, Gbit, Seconds, Share
-from engine.core.views import Axis, Badge, Lane, Lines, Point, Published, Series, Span, Timeline
+from engine.core.views import (
+    Axis,
+    Badge,
+    Lane,
+    Line,
+    Lines,
+    Published,
+    Scale,
+    Span,
+    Timeline,
+)
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobPort
 from engine.form.sharded.lab import LabRanks, LabTokens
@@ -282,37 +292,20 @@ def _reduction_spans(
     ]
 
 
-def curve(present: Presenter, inputs: Inputs, result: Result, name: str) -> Lines:
+def curve(present: Presenter, result: Result, name: str, over: str, title: str) -> Lines:
     """Return the chart of exposed time over the bucket size or the parameters."""
     points = result.curves[name]()
-    xs, exposed, whole = points.x, points.exposed, points.isolated
-    return Lines(
-        title="Exposed reduction against the size of a bucket"
-        if name == "bucket"
-        else "Exposed reduction against the size of the model",
-        x=present.axis(
-            name,
-            "elements of a bucket" if name == "bucket" else "parameters",
-            low=xs[0],
-            high=xs[-1],
-            scale="log",
+    low, high = min(points.exposed) / 2, max(points.isolated) * 2
+    return present.curve(
+        title,
+        over=Scale(name, over, points.x[0], points.x[-1], log=True),
+        shows=Scale("exposed", "time", low, high, log=True),
+        x=points.x,
+        lines=(
+            Line("exposed", "exposed", points.exposed, "communication"),
+            Line("whole", "all reductions", points.isolated, "ink", dashed=True),
         ),
-        y=present.axis("exposed", "time", low=min(exposed) / 2, high=max(whole) * 2, scale="log"),
-        series=(
-            Series(key="exposed", label="exposed", x=xs, y=exposed, color="communication"),
-            Series(key="whole", label="all reductions", x=xs, y=whole, color="ink", dashed=True),
-        ),
-        points=(
-            Point(
-                key="now",
-                label=present.say(
-                    "{exposed}, {buckets} buckets" if result.buckets > 1 else "{exposed}, 1 bucket"
-                ),
-                x=getattr(inputs, name),
-                y=result.exposed,
-            ),
-        ),
-        handle=name,
+        now="{exposed}, {buckets} buckets" if result.buckets > 1 else "{exposed}, 1 bucket",
         caption="The line is for a full last bucket; a partly filled one exposes less. Both axes "
         "are logarithmic. Drag the handle.",
     )
@@ -332,8 +325,22 @@ def views(inputs: Inputs, result: Result) -> Views:
         "computing": present.value("computing", published=_published(present, inputs)),
         "sending": present.value("sending"),
         "regime": _regime(present, inputs, result),
-        "curve": partial(curve, present, inputs, result, "bucket"),
-        "models": partial(curve, present, inputs, result, "parameters"),
+        "curve": partial(
+            curve,
+            present,
+            result,
+            "bucket",
+            "elements of a bucket",
+            "Exposed reduction against the size of a bucket",
+        ),
+        "models": partial(
+            curve,
+            present,
+            result,
+            "parameters",
+            "parameters",
+            "Exposed reduction against the size of the model",
+        ),
         **present.values("share", "buffers", "isolated", "backward"),
     }
 

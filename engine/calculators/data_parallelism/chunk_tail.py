@@ -7,7 +7,7 @@ from typing import Annotated
 from engine.core.inputs import GBYTES_PER_SECOND, MEGABYTES, MICROSECONDS, MILLISECONDS, Number
 from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import COUNT, GB, MB, MICRO, Count, Seconds, Share
-from engine.core.views import Badge, Lines, Point, Published, Rule, Series
+from engine.core.views import Badge, Line, Lines, Point, Published, Rule, Scale
 from engine.formulas.bucket_tail import (
     EXPOSED_TAIL,
     MOST_PIECES,
@@ -216,52 +216,21 @@ def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
 
 
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    high, low = max(result.curve), min(result.curve)
     rules = [Rule(key="whole", label="nothing hidden", axis="y", at=result.whole, color="muted")]
     if 1 < result.most < MOST:
-        rules.append(
-            Rule(
-                key="most",
-                label="latencies fill the backward pass",
-                axis="x",
-                at=result.most,
-                color="muted",
-            )
-        )
-    points = [
-        Point(
-            key="now",
-            label=present.say("{exposed}"),
-            x=float(inputs.pieces),
-            y=result.exposed,
-        )
-    ]
-    if inputs.pieces != PUBLISHED:
-        points.insert(
-            0,
-            Point(
-                key="published",
-                label="16: published optimum",
-                x=16.0,
-                y=result.compared,
-                color="ink",
-            ),
-        )
-    return Lines(
-        title="Exposed communication against the number of pieces",
-        x=present.axis("pieces", "pieces of the gradient", low=1.0, high=float(MOST), scale="log"),
-        y=present.axis("exposed", "exposed", low=low / 2, high=high * 2, scale="log"),
-        series=(
-            Series(
-                key="exposed",
-                label="exposed tail",
-                x=tuple(map(float, COLUMN)),
-                y=result.curve,
-                color="communication",
-            ),
-        ),
-        points=tuple(points),
+        label = "latencies fill the backward pass"
+        rules.append(Rule(key="most", label=label, axis="x", at=result.most, color="muted"))
+    published = Point(
+        key="published", label="16: published optimum", x=16.0, y=result.compared, color="ink"
+    )
+    low, high = min(result.curve) / 2, max(result.curve) * 2
+    return present.curve(
+        "Exposed communication against the number of pieces",
+        over=Scale("pieces", "pieces of the gradient", 1.0, float(MOST), log=True),
+        shows=Scale("exposed", "exposed", low, high, log=True),
+        x=COLUMN,
+        lines=(Line("exposed", "exposed tail", result.curve, "communication"),),
+        points=(published,) if inputs.pieces != PUBLISHED else (),
         rules=tuple(rules),
-        handle="pieces",
         caption="Both axes are logarithmic. Drag the handle.",
     )

@@ -9,7 +9,7 @@ from engine.catalog.hardware import GPUS
 from engine.core.inputs import GBITS, PERCENT, Choice, Number
 from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import FLOP_RATE, RATIO, Bandwidth, Bytes, Gbit, Ratio, Tokens, with_digits
-from engine.core.views import Badge, Heatmap, Lines, Point, Published, Rule, Series
+from engine.core.views import Badge, Heatmap, Line, Lines, Point, Published, Rule, Scale
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import LabGradients
 from engine.formulas.critical_tokens import CRITICAL_TOKENS, critical_tokens
@@ -240,26 +240,22 @@ def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
         at=float(inputs.tokens),
         color="compute" if result.ratio >= 1 else "communication",
     )
-    return Lines(
-        title="Critical tokens per GPU against the speed of a port",
-        x=present.axis("port", "port, one way", low=25 * Gbit, high=1600 * Gbit, scale="log"),
-        y=present.axis("critical", "tokens per GPU", low=low / 1.5, high=high * 1.5, scale="log"),
-        series=tuple(
-            Series(
-                key=f"ports{count}",
-                label=f"{count} port" if count == 1 else f"{count} ports",
-                x=_LINE,
-                y=line,
-                color=_COLORS[count],
+    return present.curve(
+        "Critical tokens per GPU against the speed of a port",
+        over=Scale("port", "port, one way", 25 * Gbit, 1600 * Gbit, log=True),
+        shows=Scale("critical", "tokens per GPU", low / 1.5, high * 1.5, log=True),
+        x=_LINE,
+        lines=(
+            Line(
+                f"ports{count}",
+                f"{count} port" if count == 1 else f"{count} ports",
+                line,
+                _COLORS[count],
                 dashed=str(count) != inputs.ports,
             )
             for count, line in zip(_COUNTS, result.lines, strict=True)
         ),
-        points=(
-            Point(key="now", label=present.say("{critical}"), x=inputs.port, y=result.critical),
-        ),
         rules=(yours,),
-        handle="port",
         caption="Both axes are logarithmic. By the bound, a node is compute-bound above its line "
         "and network-bound below it.",
     )

@@ -22,7 +22,17 @@ from engine.core.units import (
     Share,
     with_digits,
 )
-from engine.core.views import Axis, Badge, Bar, Bars, Challenge, Condition, Lines, Point, Series
+from engine.core.views import (
+    Axis,
+    Badge,
+    Bar,
+    Bars,
+    Challenge,
+    Condition,
+    Line,
+    Lines,
+    Scale,
+)
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.memory_fit import tight_mark
 from engine.form.sharded.lab import (
@@ -372,30 +382,14 @@ def _bar(width: int, step: ShardedStep, inputs: Inputs) -> Bar:
 
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     labels = ("one copy over all", "communication"), ("a copy in each node", "data")
-    xs = tuple(float(count) for count in TOKENS)
-    return Lines(
-        title="Share of the step that computes, by tokens of a micro-batch",
-        x=present.axis("tokens", "tokens of a micro-batch", low=512, high=131_072, scale="log"),
-        y=Axis(label="computing", quantity=SHARE, low=0.0, high=1.05),
-        series=tuple(
-            Series(
-                key=f"width{width}",
-                label=label,
-                x=xs,
-                y=shares,
-                color=color,
-                dashed=width != result.width,
-            )
+    return present.curve(
+        "Share of the step that computes, by tokens of a micro-batch",
+        over=Scale("tokens", "tokens of a micro-batch", 512, 131_072, log=True),
+        shows=Scale("computing", "computing", 0.0, 1.05),
+        x=TOKENS,
+        lines=(
+            Line(f"width{width}", label, shares, color, dashed=width != result.width)
             for (label, color), (width, shares) in zip(labels, result.by_tokens(), strict=True)
         ),
-        points=(
-            Point(
-                key="now",
-                label=present.say("{computing}"),
-                x=float(inputs.tokens),
-                y=result.computing,
-            ),
-        ),
-        handle="tokens",
         caption="The rest of the step is exposed communication.",
     )

@@ -8,7 +8,6 @@ from typing import Annotated
 from engine.core.inputs import Choice, Scalar
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.slices import SlicedRun, Slices, run_to_end, step_progress
-from engine.core.text import say
 from engine.core.units import BYTES, LINK_SPEED, SECONDS, Bytes, Gbit, Ratio, Seconds
 from engine.core.views import (
     Axis,
@@ -17,10 +16,10 @@ from engine.core.views import (
     Bars,
     Challenge,
     Condition,
+    Line,
     Lines,
-    Point,
+    Scale,
     Segment,
-    Series,
 )
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
@@ -176,7 +175,7 @@ def views(inputs: Inputs, result: Result) -> Views:
             chosen,
             "Hatched: communication that nothing hides. Below, the memory of states and buffers.",
         ),
-        "curve": partial(_curve, inputs, result),
+        "curve": partial(_curve, present, inputs, result),
         **present.values("saved", "more", "slower"),
         "bars": partial(_bars, result),
         **present.values("peak", "sent"),
@@ -203,38 +202,22 @@ def _regime(present: Presenter, result: Result) -> Badge:
     )
 
 
-def _curve(inputs: Inputs, result: Result) -> Slices[Lines]:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Slices[Lines]:
     times = yield from result.over_ports.rest()
     now = result.runs[int(inputs.zero_stage)].step
-    return Lines(
-        title="The step against the speed of the network",
-        x=Axis(
-            label="port per GPU",
-            quantity=LINK_SPEED,
-            low=PORTS[0],
-            high=PORTS[-1],
-            scale="log",
+    return present.curve(
+        "The step against the speed of the network",
+        over=Scale(LINK_SPEED, "port per GPU", PORTS[0], PORTS[-1], log=True),
+        shows=Scale(
+            SECONDS, "step", min(*times[1], now) / 1.5, max(*times[2], now) * 1.5, log=True
         ),
-        y=Axis(
-            label="step",
-            quantity=SECONDS,
-            low=min(*times[1], now) / 1.5,
-            high=max(*times[2], now) * 1.5,
-            scale="log",
-        ),
-        series=tuple(
-            Series(
-                key=f"stage{stage}",
-                label=NAMES[stage],
-                x=PORTS,
-                y=tuple(times[stage]),
-                color=color,
-                dashed=stage == 1,
-            )
+        x=PORTS,
+        lines=(
+            Line(f"stage{stage}", NAMES[stage], tuple(times[stage]), color, dashed=stage == 1)
             for stage, color in ((2, "gradients"), (1, "optimizer"))
         ),
-        points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.port, y=now),),
         handle="port",
+        at=now,
         caption="Both axes are logarithmic. Where the two curves part, one reduce-scatter of all "
         "gradients takes longer than the passes of a micro-batch.",
     )

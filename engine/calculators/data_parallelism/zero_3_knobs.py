@@ -32,10 +32,11 @@ from engine.core.views import (
     Bars,
     Challenge,
     Condition,
+    Line,
     Lines,
     Point,
+    Scale,
     Segment,
-    Series,
     Table,
 )
 from engine.form.fields import LabGpu, OwnConstants
@@ -351,30 +352,23 @@ _AXES = {
 }
 
 
-def curve(name: str, inputs: Inputs, result: Result) -> Slices[Lines]:
+def curve(present: Presenter, name: str, inputs: Inputs, result: Result) -> Slices[Lines]:
     """Yield progress and return the chart of a setting over its range, the others fixed."""
     setting = SETTINGS[name]
     title, quantity, color = _AXES[setting.shows]
     outputs = yield from result.curves[name].rest()
-    now, default, step = getattr(inputs, name), setting.default, result.step
-    points = [Point(key="now", label=say("{y}", y=(outputs.now, quantity)), x=now, y=outputs.now)]
-    if now != default:
-        other = outputs.default
-        points.insert(0, Point(key="default", label="default", x=default, y=other, color="ink"))
-    return Lines(
-        title=f"{setting.key}: {title}",
-        x=Axis(
-            label="elements", quantity=PARAMETERS, low=setting.low, high=setting.high, scale="log"
-        ),
-        y=Axis(
-            label=title,
-            quantity=quantity,
-            low=0.0,
-            high=max(*outputs.y, *(p.y for p in points)) * 1.15,
-        ),
-        series=(Series(key=setting.shows, label=title, x=outputs.x, y=outputs.y, color=color),),
-        points=tuple(points),
+    default, step, changed = setting.default, result.step, getattr(inputs, name) != setting.default
+    other = Point(key="default", label="default", x=default, y=outputs.default, color="ink")
+    most = max(*outputs.y, outputs.now, *((outputs.default,) if changed else ()))
+    return present.curve(
+        f"{setting.key}: {title}",
+        over=Scale(PARAMETERS, "elements", setting.low, setting.high, log=True),
+        shows=Scale(quantity, title, 0.0, most * 1.15),
+        x=outputs.x,
+        lines=(Line(setting.shows, title, outputs.y, color),),
         handle=name,
+        at=outputs.now,
+        points=(other,) if changed else (),
         caption=say(
             "At the point: {b} of buffers, {t} exposed per step, {c} collectives. The axis of "
             "elements is logarithmic. Drag the handle.",
@@ -479,13 +473,13 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     present = Presenter(result, inputs)
     return {
-        "live_curve": partial(curve, "live", inputs, result),
+        "live_curve": partial(curve, present, "live", inputs, result),
         **present.values("exposed", "buffers"),
         "regime": regime(present, inputs, result),
-        "prefetch_curve": partial(curve, "prefetch", inputs, result),
-        "bucket_curve": partial(curve, "bucket", inputs, result),
-        "reuse_curve": partial(curve, "reuse", inputs, result),
-        "persistent_curve": partial(curve, "persistent", inputs, result),
+        "prefetch_curve": partial(curve, present, "prefetch", inputs, result),
+        "bucket_curve": partial(curve, present, "bucket", inputs, result),
+        "reuse_curve": partial(curve, present, "reuse", inputs, result),
+        "persistent_curve": partial(curve, present, "persistent", inputs, result),
         "memory": partial(memory, result),
         "board": partial(settings_table, result),
         **present.values("calls", "most", "states", "sent"),

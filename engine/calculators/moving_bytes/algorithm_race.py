@@ -12,7 +12,7 @@ from engine.core.inputs import MEGABYTES, MICROSECONDS, Number
 from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.text import say
 from engine.core.units import BANDWIDTH, BYTES, GB, KB, MB, MICRO, SECONDS, Bytes, Gbit, Seconds
-from engine.core.views import Badge, Lines, Point, Receipt, Rule, Series, Value
+from engine.core.views import Badge, Line, Lines, Receipt, Rule, Scale, Value
 from engine.form.fields import PORT, LabGpu
 from engine.simulate.collectives.cluster_wires import ClusterWires, all_reduce_time, cluster_wires
 
@@ -193,30 +193,23 @@ def _race_chart(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     crossover = Rule(
         key="crossover", label=present.say("{crossover}"), axis="x", at=result.crossover
     )
-    return Lines(
-        title="Time of one all-reduce against its size",
-        x=present.axis("crossover", "message", low=LOW, high=HIGH, scale="log"),
-        y=present.axis(
+    return present.curve(
+        "Time of one all-reduce against its size",
+        over=Scale("crossover", "message", LOW, HIGH, log=True),
+        shows=Scale(
             "time",
             "time",
-            low=10.0 ** math.floor(math.log10(min(every))),
-            high=10.0 ** math.ceil(math.log10(max(every))),
-            scale="log",
+            10.0 ** math.floor(math.log10(min(every))),
+            10.0 ** math.ceil(math.log10(max(every))),
+            log=True,
         ),
-        series=tuple(
-            Series(
-                key=name,
-                label=label,
-                x=_COLUMN,
-                y=result.columns[name],
-                color=color,
-                dashed=name == "in_network",
-            )
+        x=_COLUMN,
+        lines=(
+            Line(name, label, result.columns[name], color, dashed=name == "in_network")
             for name, (label, color) in _NAMES.items()
             if name in result.columns
         ),
-        points=(Point(key="now", label=present.say("{time}"), x=inputs.message, y=result.time),),
-        rules=(crossover,) if LOW <= result.crossover <= HIGH else (),
         handle="message",
+        rules=(crossover,) if LOW <= result.crossover <= HIGH else (),
         caption="Both axes are logarithmic. Drag the message past the dashed line.",
     )

@@ -21,7 +21,17 @@ from engine.core.units import (
     Ratio,
     Share,
 )
-from engine.core.views import Badge, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
+from engine.core.views import (
+    Badge,
+    Bar,
+    Bars,
+    Line,
+    Lines,
+    Rule,
+    Scale,
+    Segment,
+    Table,
+)
 from engine.form.collective_names import TESTED
 from engine.form.nccl_fields import LARGEST, MESSAGES, SMALLEST, TIMES, size_text
 from engine.formulas.bandwidth import (
@@ -251,24 +261,17 @@ def _bars(present: Presenter, inputs: Inputs, result: Result) -> Bars:
 
 
 def _factors(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    ranks = tuple(map(float, COLUMN))
     shown = (
         ("few", "all-reduce", result.few, "communication"),
         ("parts", "gathers, scatters, all-to-all", result.parts, "data"),
     )
-    return Lines(
-        title="The factor, by the number of GPUs",
-        x=present.axis("world_size", "GPUs", low=2.0, high=float(MOST), scale="log"),
-        y=present.axis("factor", "busbw over algbw", low=0.0, high=2.4),
-        series=tuple(
-            Series(key=key, label=label, x=ranks, y=column, color=color)
-            for key, label, column, color in shown
-        ),
-        points=(
-            Point(key="now", label=present.say("{factor}"), x=inputs.world_size, y=result.factor),
-        ),
+    return present.curve(
+        "The factor, by the number of GPUs",
+        over=Scale("world_size", "GPUs", 2.0, float(MOST), log=True),
+        shows=Scale("factor", "busbw over algbw", 0.0, 2.4),
+        x=COLUMN,
+        lines=(Line(key, label, column, color) for key, label, column, color in shown),
         rules=(Rule(key="one", label="broadcast, reduce, send: 1", axis="y", at=1.0),),
-        handle="world_size",
         caption="The axis of GPUs is logarithmic. Drag the handle.",
     )
 

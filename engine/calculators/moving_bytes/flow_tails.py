@@ -9,7 +9,7 @@ from engine.core.inputs import PERCENT, Choice, Number
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import RATIO, SHARE, Count, Ratio
-from engine.core.views import Axis, Badge, Lines, Point, Series
+from engine.core.views import Axis, Badge, Line, Lines, Point, Scale, Series
 from engine.simulate.network.flow_tails import (
     ROUTINGS,
     FlowBatch,
@@ -251,21 +251,13 @@ def _distribution_chart(inputs: Inputs, result: Result) -> Lines:
 def _over_leaves(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     columns = result.over_leaves()
     most = max(max(column) for column in columns.values())
-    return Lines(
-        title="What the step waits for, over the leaves that take part",
-        x=present.axis("leaves", "leaves", low=1.0, high=512.0, scale="log"),
-        y=Axis(label="over equal loads", quantity=RATIO, low=0.0, high=1.1 * most),
-        series=tuple(
-            Series(
-                key=name,
-                label=_CURVES[name],
-                x=tuple(float(n) for n in LEAVES),
-                y=column,
-                color=_COLORS[name],
-                dashed=name != inputs.routing,
-            )
+    return present.curve(
+        "What the step waits for, over the leaves that take part",
+        over=Scale("leaves", "leaves", 1.0, 512.0, log=True),
+        shows=Scale("slow", "over equal loads", 0.0, 1.1 * most),
+        x=LEAVES,
+        lines=(
+            Line(name, _CURVES[name], column, _COLORS[name], dashed=name != inputs.routing)
             for name, column in columns.items()
         ),
-        points=(Point(key="now", label=present.say("{slow}"), x=inputs.leaves, y=result.slow),),
-        handle="leaves",
     )

@@ -8,7 +8,7 @@ from engine.core.inputs import PERCENT, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, Bandwidth, Count, Ratio
-from engine.core.views import Axis, Badge, Lines, Point, Series
+from engine.core.views import Badge, Line, Lines, Scale
 from engine.draw.group_board import group_scene, group_words
 from engine.formulas.group_tests import HALVING_ROUNDS, PAIR_TESTS, halving_rounds, pair_tests
 from engine.simulate.collectives.link_hunt import FaultyCluster, SlowPortSearch, search_by_halves
@@ -118,7 +118,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "board": partial(group_scene, NODES, result.hunt.rounds, "Halving a slow group"),
         "verdict": _verdict(present, result),
         **present.values("whole", "halvings", "tests", "rounds", "pairs", "single"),
-        "curve": partial(_curve, inputs, result),
+        "curve": partial(_curve, present, inputs, result),
     }
 
 
@@ -145,29 +145,20 @@ def _verdict(present: Presenter, result: Result) -> Badge:
     )
 
 
-def _curve(inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     lines: dict[str, tuple[str, tuple[Ratio, ...], str]] = {
         "halving": ("halving, rounds", tuple(rounds for rounds, _ in result.grown), "data"),
         "pairs": ("pairs, tests", tuple(pairs for _, pairs in result.grown), "pipeline"),
         "single": ("one at a time, tests", tuple(n - 1 for n in _SIZES), "communication"),
     }
-    return Lines(
-        title="Tests until one slow node is found",
-        x=Axis(label="nodes", quantity=COUNT, low=_FEWEST, high=_MOST, scale="log"),
-        y=Axis(label="rounds, or tests", quantity=COUNT, low=1.0, high=8192.0, scale="log"),
-        series=tuple(
-            Series(key=key, label=label, x=tuple(map(float, _SIZES)), y=column, color=color)
-            for key, (label, column, color) in lines.items()
-        ),
-        points=(
-            Point(
-                key="now",
-                label=say("{r} rounds", r=(result.rounds, COUNT)),
-                x=float(inputs.cluster),
-                y=float(result.rounds),
-            ),
-        ),
+    return present.curve(
+        "Tests until one slow node is found",
+        over=Scale(COUNT, "nodes", _FEWEST, _MOST, log=True),
+        shows=Scale("rounds", "rounds, or tests", 1.0, 8192.0, log=True),
+        x=_SIZES,
+        lines=(Line(key, label, column, color) for key, (label, column, color) in lines.items()),
         handle="cluster",
+        now=say("{r} rounds", r=(result.rounds, COUNT)),
         caption="Both axes are logarithmic. Pairs can all run at the same time: then they take two "
         "rounds, whatever the number of nodes.",
     )

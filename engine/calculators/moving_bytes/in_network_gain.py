@@ -20,7 +20,7 @@ from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import BANDWIDTH, COUNT, SECONDS, Bandwidth, Count, GiB, Ratio, Share
-from engine.core.views import Cell, Citation, Lines, Point, Series, Table
+from engine.core.views import Cell, Citation, Line, Lines, Scale, Table
 from engine.form.collective_names import TESTED
 from engine.form.nccl_fields import difference_text
 from engine.formulas.bandwidth import Operation
@@ -207,37 +207,18 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    ranks = tuple(map(float, COLUMN))
     rows = result.measured_rows
-    series = (
-        Series(
-            key="measured",
-            label="measured",
-            x=tuple(float(row.ranks) for row in rows),
-            y=tuple(row.chosen / row.ring for row in rows),
-            color="communication",
+    ranks, gains = [row.ranks for row in rows], [row.chosen / row.ring for row in rows]
+    return present.curve(
+        "All-reduce with sums in the switch, over a ring",
+        over=Scale("world_size", "GPUs of one node", 2.0, float(MAX_GPUS)),
+        shows=Scale("modelled", "gain", 0.5, 1.7),
+        x=COLUMN,
+        lines=(
+            Line("measured", "measured", gains, "communication", x=ranks),
+            Line("modelled", "modeled", result.modelled_column, "ink", dashed=True),
+            Line("bound", "by the bytes", result.bound_column, "data"),
         ),
-        Series(
-            key="modelled",
-            label="modeled",
-            x=ranks,
-            y=result.modelled_column,
-            color="ink",
-            dashed=True,
-        ),
-        Series(key="bound", label="by the bytes", x=ranks, y=result.bound_column, color="data"),
-    )
-    return Lines(
-        title="All-reduce with sums in the switch, over a ring",
-        x=present.axis("world_size", "GPUs of one node", low=2.0, high=float(MAX_GPUS)),
-        y=present.axis("bound", "gain", low=0.5, high=1.7),
-        series=series,
-        points=(
-            Point(
-                key="now", label=present.say("{modelled}"), x=inputs.world_size, y=result.modelled
-            ),
-        ),
-        handle="world_size",
         caption="Large messages of 8 GiB. Below 1, sums in the switch would lose, and NCCL keeps "
         "the ring. Drag the handle.",
     )

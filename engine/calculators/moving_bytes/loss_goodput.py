@@ -22,7 +22,7 @@ from engine.core.units import (
     Seconds,
     Share,
 )
-from engine.core.views import Axis, Badge, Citation, Lines, Point, Rule, Series, Table
+from engine.core.views import Badge, Citation, Line, Lines, Rule, Scale, Table
 from engine.formulas.retransmission import (
     ANSWER_TIMEOUT,
     GO_BACK_0,
@@ -235,19 +235,18 @@ def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
         ("again", "go back N", "communication"),
         ("whole", "go back 0", "pipeline"),
     )
-    return Lines(
-        title="Share of the port that delivers something new",
-        x=present.axis("loss", "packets lost", low=LOW, high=HIGH, scale="log"),
-        y=Axis(label="share of the port", quantity=SHARE, low=0.0, high=1.05),
-        series=tuple(
-            Series(key=key, label=label, x=LOSSES, y=column, color=color)
+    return present.curve(
+        "Share of the port that delivers something new",
+        over=Scale("loss", "packets lost", LOW, HIGH, log=True),
+        shows=Scale("again", "share of the port", 0.0, 1.05),
+        x=LOSSES,
+        lines=(
+            Line(key, label, column, color)
             for (key, label, color), column in zip(lines, result.curves(), strict=True)
         ),
-        points=(Point(key="now", label=present.say("{again}"), x=inputs.loss, y=result.again),),
         rules=(Rule(key="half", label="half is left", axis="x", at=result.half),)
         if LOW < result.half < HIGH
         else (),
-        handle="loss",
         caption=say(
             "The axis of losses is logarithmic. Go back 0 begins a whole message anew, here one "
             "of {m}; early RoCE cards did.",

@@ -1,7 +1,7 @@
 """NCCL's choice: modeled time of every algorithm and protocol, and the cost of a setting."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, cast
@@ -32,11 +32,11 @@ from engine.core.views import (
     Bars,
     Challenge,
     Condition,
+    Line,
     Lines,
-    Point,
     Rule,
+    Scale,
     Segment,
-    Series,
 )
 from engine.form.collective_names import TESTED
 from engine.form.fields import OwnConstants
@@ -306,35 +306,22 @@ def time_bars(present: Presenter, result: Result) -> Bars:
     )
 
 
+def _line(name: str, y: Iterable[float], x: Iterable[float] | None = None) -> Line:
+    color, dashed = _COLORS.get(name, "communication"), not name.endswith("Simple")
+    return Line(name, name, y, color, dashed=dashed, x=x)
+
+
 def bandwidth_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the bus bandwidth of each by size of the message."""
     every = [value for column in result.columns.values() for value in column if value > 0]
     line = result.where.line
-    return Lines(
-        title="Bus bandwidth by size of the message",
-        x=present.axis("message", "message", low=LOW, high=HIGH, scale="log"),
-        y=present.axis("bus_bandwidth", "bus bandwidth", low=0.0, high=1.15 * max(line, *every)),
-        series=tuple(
-            Series(
-                key=name,
-                label=name,
-                x=SIZES,
-                y=column,
-                color=_COLORS.get(name, "communication"),
-                dashed=not name.endswith("Simple"),
-            )
-            for name, column in result.columns.items()
-        ),
-        points=(
-            Point(
-                key="now",
-                label=present.say("{bus_bandwidth}"),
-                x=inputs.message,
-                y=result.bus_bandwidth,
-            ),
-        ),
+    return present.curve(
+        "Bus bandwidth by size of the message",
+        over=Scale("message", "message", LOW, HIGH, log=True),
+        shows=Scale("bus_bandwidth", "bus bandwidth", 0.0, 1.15 * max(line, *every)),
+        x=SIZES,
+        lines=(_line(name, column) for name, column in result.columns.items()),
         rules=(Rule(key="line", label="line rate", axis="y", at=line, color="muted"),),
-        handle="message",
         caption="The axis of sizes is logarithmic. Drag the message.",
     )
 
@@ -343,28 +330,15 @@ def time_over_nodes(present: Presenter, inputs: Inputs, result: Result) -> Lines
     """Return the time of each by number of nodes, for this message."""
     every = [t for column in result.over_nodes.values() for t in column if math.isfinite(t)]
     xs = NODE_COUNTS[-len(next(iter(result.over_nodes.values()))) :]
-    series = []
+    lines = []
     for name, column in result.over_nodes.items():
         kept = [(float(x), t) for x, t in zip(xs, column, strict=True) if math.isfinite(t)]
-        series.append(
-            Series(
-                key=name,
-                label=name,
-                x=tuple(x for x, _ in kept),
-                y=tuple(t for _, t in kept),
-                color=_COLORS.get(name, "communication"),
-                dashed=not name.endswith("Simple"),
-            )
-        )
-    return Lines(
-        title="Time by number of nodes",
-        x=present.axis("nodes", "nodes", low=1.0, high=float(NODE_COUNTS[-1]), scale="log"),
-        y=present.axis("time", "time", low=min(every) / 1.5, high=max(every) * 1.5, scale="log"),
-        series=tuple(series),
-        points=(
-            Point(key="now", label=present.say("{time}"), x=float(inputs.nodes), y=result.time),
-        ),
-        handle="nodes",
+        lines.append(_line(name, [t for _, t in kept], [x for x, _ in kept]))
+    return present.curve(
+        "Time by number of nodes",
+        over=Scale("nodes", "nodes", 1.0, float(NODE_COUNTS[-1]), log=True),
+        shows=Scale("time", "time", min(every) / 1.5, max(every) * 1.5, log=True),
+        lines=lines,
         caption="Both axes are logarithmic. The latency of a ring grows with every GPU, that of a "
         "tree with the logarithm of the nodes. Drag the handle.",
     )

@@ -10,7 +10,16 @@ from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import SHARE, Ratio, Share
-from engine.core.views import Axis, Badge, Heatmap, Lines, Point, Published, Rule, Series
+from engine.core.views import (
+    Badge,
+    Heatmap,
+    Line,
+    Lines,
+    Point,
+    Published,
+    Rule,
+    Scale,
+)
 from engine.formulas.fabric import EXPOSED_FOR, KEPT_SPEED, exposed_for, kept_speed
 
 TITLE = "Oversubscription against exposed share"
@@ -177,17 +186,14 @@ def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
         ("three", "3:1", "pipeline"),
         ("llama", "7:1 (Llama 3)", "communication"),
     )
-    return Lines(
-        title="Speed kept over the share that waits",
-        x=present.axis(
-            "exposed", "share of the step that waits for the spines", low=0.0, high=_MOST
-        ),
-        y=Axis(label="speed kept", quantity=SHARE, low=0.0, high=1.02),
-        series=tuple(
-            Series(key=key, label=label, x=_SHARES, y=y, color=color, dashed=key != "own")
+    return present.curve(
+        "Speed kept over the share that waits",
+        over=Scale("exposed", "share of the step that waits for the spines", 0.0, _MOST),
+        shows=Scale("kept", "speed kept", 0.0, 1.02),
+        x=_SHARES,
+        lines=(
+            Line(key, label, y, color, dashed=key != "own")
             for (key, label, color), y in zip(looks, result.curves(), strict=True)
         ),
-        points=(Point(key="now", label=present.say("{kept}"), x=inputs.exposed, y=result.kept),),
         rules=(Rule(key="half", label=say("half of the speed"), axis="y", at=0.5, color="muted"),),
-        handle="exposed",
     )

@@ -10,7 +10,16 @@ from engine.core.inputs import BILLIONS, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, RATIO, SECONDS, Bytes, Count, Ratio, Seconds
-from engine.core.views import Cell, Citation, Lines, Point, Published, Rule, Series, Table
+from engine.core.views import (
+    Cell,
+    Citation,
+    Line,
+    Lines,
+    Published,
+    Rule,
+    Scale,
+    Table,
+)
 from engine.form.fields import StepLatency
 from engine.formulas.communication import (
     RING_BYTES,
@@ -307,33 +316,16 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    sizes = tuple(float(n) for n in COLUMN)
-    return Lines(
-        title="Bytes through each port, over the size of the buffer",
-        x=present.axis("world_size", "GPUs", low=LOW, high=HIGH, scale="log"),
-        y=present.axis("factor", "times the buffer", low=0.0, high=2.4),
-        series=(
-            Series(
-                key="factor",
-                label="the least, as in a ring",
-                x=sizes,
-                y=result.factors,
-                color="communication",
-            ),
-            Series(
-                key="switch",
-                label="if the switch adds",
-                x=sizes,
-                y=result.switch_factors,
-                color="data",
-                dashed=True,
-            ),
-        ),
-        points=(
-            Point(key="now", label=present.say("{factor}"), x=inputs.world_size, y=result.factor),
+    return present.curve(
+        "Bytes through each port, over the size of the buffer",
+        over=Scale("world_size", "GPUs", LOW, HIGH, log=True),
+        shows=Scale("factor", "times the buffer", 0.0, 2.4),
+        x=COLUMN,
+        lines=(
+            Line("factor", "the least, as in a ring", result.factors, "communication"),
+            Line("switch", "if the switch adds", result.switch_factors, "data", dashed=True),
         ),
         rules=(Rule(key="two", label="never reaches 2", axis="y", at=2.0),),
-        handle="world_size",
         caption=present.say(
             "The axis of GPUs is logarithmic: {few_factor} for 8 GPUs, {most_factor} for 16,384. "
             "Drag the handle."

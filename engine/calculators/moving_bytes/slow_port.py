@@ -9,7 +9,7 @@ from engine.catalog.transports import INFINIBAND
 from engine.core.inputs import GBITS, PERCENT, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import GB, Count, Gbit, Ratio, Seconds
-from engine.core.views import Badge, Lines, Point, Series
+from engine.core.views import Badge, Line, Lines, Scale
 from engine.form.fields import FewGpus
 from engine.simulate.collectives.collective_walkthrough import (
     WalkthroughSetup,
@@ -145,16 +145,15 @@ def _limit_badge(present: Presenter, result: Result) -> Badge:
 
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     every = [time for column in result.times.values() for time in column]
-    return Lines(
-        title="Time of one all-reduce over the speed of one port",
-        x=present.axis("slow_share", "remaining speed of one port", low=_LOW, high=1.0),
-        y=present.axis("time", "time", low=min(every) / 1.5, high=max(every) * 1.5, scale="log"),
-        series=tuple(
-            Series(key=line, label=_SHOWN[line][2], x=_SHARES, y=column, color=_SHOWN[line][3])
+    return present.curve(
+        "Time of one all-reduce over the speed of one port",
+        over=Scale("slow_share", "remaining speed of one port", _LOW, 1.0),
+        shows=Scale("time", "time", min(every) / 1.5, max(every) * 1.5, log=True),
+        x=_SHARES,
+        lines=(
+            Line(line, _SHOWN[line][2], column, _SHOWN[line][3])
             for line, column in result.times.items()
         ),
-        points=(Point(key="now", label=present.say("{time}"), x=inputs.slow_share, y=result.time),),
-        handle="slow_share",
         caption="The axis of time is logarithmic. Drag the handle to the left. In a ring it "
         "does not matter whose port is slow. In a star the root's carries everything; in a double "
         "tree it depends on how much a GPU passes on.",

@@ -24,10 +24,10 @@ from engine.core.views import (
     Challenge,
     Citation,
     Condition,
+    Line,
     Lines,
-    Point,
     Rule,
-    Series,
+    Scale,
     Table,
 )
 from engine.formulas.batch_noise import (
@@ -285,48 +285,36 @@ def _verdict(present: Presenter, result: Result) -> Badge:
 
 def _days(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     curves = result.curves()
-    return Lines(
-        title="Time of the run, by the number of GPUs",
-        x=present.axis("num_gpus", "GPUs", low=float(_LOW), high=float(_HIGH), scale="log"),
-        y=present.axis(
-            "time", "time", low=0.7 * min(curves.ideal), high=1.3 * max(curves.times), scale="log"
-        ),
-        series=(
-            Series(key="ideal", label="if no token were wasted", x=GPUS, y=curves.ideal,
-                   color="muted", dashed=True),
-            Series(key="time", label="with the batch that they need", x=GPUS, y=curves.times,
-                   color="compute"),
-        ),
-        points=(
-            Point(key="now", label=present.say("{time}"), x=float(inputs.num_gpus), y=result.time),
+    return present.curve(
+        "Time of the run, by the number of GPUs",
+        over=Scale("num_gpus", "GPUs", float(_LOW), float(_HIGH), log=True),
+        shows=Scale("time", "time", 0.7 * min(curves.ideal), 1.3 * max(curves.times), log=True),
+        x=GPUS,
+        lines=(
+            Line("ideal", "if no token were wasted", curves.ideal, "muted", dashed=True),
+            Line("time", "with the batch that they need", curves.times, "compute"),
         ),
         rules=tuple(
             Rule(key="critical", label="critical batch", axis="x", at=float(result.feeds))
             for _ in range(_LOW <= result.feeds <= _HIGH)
         ),
-        handle="num_gpus",
         caption="Every GPU brings tokens of its own into the step. Right of the line, these tokens "
         "teach less and less.",
-    )  # fmt: skip
+    )
 
 
 def _growth(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     critical = result.curves().critical
-    return Lines(
-        title="Critical batch, by the tokens of the run",
-        x=present.axis("tokens", "tokens of the run", low=_TOKENS[0], high=_TOKENS[-1],
-                       scale="log"),
-        y=present.axis("critical", "tokens of a step", low=0.7 * critical[0],
-                       high=1.4 * critical[-1], scale="log"),
-        series=(
-            Series(key="critical", label="critical batch", x=_TOKENS, y=critical, color="data"),
+    return present.curve(
+        "Critical batch, by the tokens of the run",
+        over=Scale("tokens", "tokens of the run", _TOKENS[0], _TOKENS[-1], log=True),
+        shows=Scale(
+            "critical", "tokens of a step", 0.7 * critical[0], 1.4 * critical[-1], log=True
         ),
-        points=(
-            Point(key="now", label=present.say("{critical}"), x=inputs.tokens, y=result.critical),
-        ),
-        handle="tokens",
+        x=_TOKENS,
+        lines=(Line("critical", "critical batch", critical, "data"),),
         caption="Ten times the data allow three times the batch.",
-    )  # fmt: skip
+    )
 
 
 def _changes() -> Table:

@@ -20,7 +20,7 @@ from engine.core.units import (
     TokenRate,
     with_digits,
 )
-from engine.core.views import Lines, Point, Rule, Series, Table
+from engine.core.views import Line, Lines, Point, Rule, Scale, Table
 from engine.simulate.memory.measured_batch import line_through, steps_of_length, token_rate
 
 TITLE = "Two measurements and a third"
@@ -132,31 +132,22 @@ def views(inputs: Inputs, result: Result) -> Views:
             "second_gain",
             "fourth_gain",
         ),
-        "line": _line(present, inputs, result),
+        "line": _line(present, result),
         "steps": _steps(result),
     }
 
 
-def _line(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    measured = tuple(
-        Point(key=f"measured{size}", label="", x=size, y=peak, color="ink")
-        for size, peak in zip(result.sizes, result.peaks, strict=True)
-    )
-    now = Point(key="now", label=present.say("{predicted}"), x=inputs.sequences, y=result.predicted)
-    return Lines(
-        title="Memory allocated at the peak of a step",
-        x=present.axis("sequences", "sequences in a micro-batch", low=1, high=_MOST),
-        y=present.axis("predicted", "allocated", low=0.0, high=1.3 * result.capacity),
-        series=(
-            Series(
-                key="line",
-                label="through one and two",
-                x=tuple(map(float, range(1, _MOST + 1))),
-                y=result.column,
-                color="activations",
-            ),
+def _line(present: Presenter, result: Result) -> Lines:
+    return present.curve(
+        "Memory allocated at the peak of a step",
+        over=Scale("sequences", "sequences in a micro-batch", 1, _MOST),
+        shows=Scale("predicted", "allocated", 0.0, 1.3 * result.capacity),
+        x=range(1, _MOST + 1),
+        lines=(Line("line", "through one and two", result.column, "activations"),),
+        points=tuple(
+            Point(key=f"measured{size}", label="", x=size, y=peak, color="ink")
+            for size, peak in zip(result.sizes, result.peaks, strict=True)
         ),
-        points=(*measured, now),
         rules=(
             Rule(
                 key="capacity",
@@ -165,7 +156,6 @@ def _line(present: Presenter, inputs: Inputs, result: Result) -> Lines:
                 at=result.capacity,
             ),
         ),
-        handle="sequences",
         caption="The rings without a label are measurements, with one, two and four sequences of "
         "4,096 tokens. Drag the handle to see what the line says of another size.",
     )

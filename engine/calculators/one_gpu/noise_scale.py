@@ -9,7 +9,7 @@ from engine.core.inputs import GBITS, Choice, Number, Scalar
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import COUNT, PARAMETERS, TOKENS, Count, Gbit, Ratio, Seconds, Share, Tokens
-from engine.core.views import Axis, Challenge, Condition, Lines, Point, Rule, Series
+from engine.core.views import Axis, Challenge, Condition, Line, Lines, Point, Rule, Scale, Series
 from engine.formulas.batch_noise import (
     BATCH_STEPS,
     BATCH_TOKENS,
@@ -252,24 +252,15 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    return Lines(
-        title="Progress of one step, over the batch",
-        x=present.axis("batch", "tokens of a step", low=LOW, high=HIGH, scale="log"),
-        y=present.axis("share", "of the most possible", low=0.0, high=1.05),
-        series=(
-            Series(
-                key="progress",
-                label="progress",
-                x=COLUMN,
-                y=result.curves().progress,
-                color="compute",
-            ),
-        ),
-        points=(Point(key="now", label=present.say("{share}"), x=inputs.batch, y=result.share),),
+    return present.curve(
+        "Progress of one step, over the batch",
+        over=Scale("batch", "tokens of a step", LOW, HIGH, log=True),
+        shows=Scale("share", "of the most possible", 0.0, 1.05),
+        x=COLUMN,
+        lines=(Line("progress", "progress", result.curves().progress, "compute"),),
         rules=(Rule(key="noise", label="noise scale", axis="x", at=inputs.noise_scale),)
         if LOW <= inputs.noise_scale <= HIGH
         else (),
-        handle="batch",
         caption="Drag the handle across the noise scale.",
     )
 
@@ -313,13 +304,12 @@ def _pareto(present: Presenter, inputs: Inputs, result: Result) -> Lines:
 def _cluster(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the time of the run over the batch, with as many GPUs as each batch feeds."""
     times = result.curves().times
-    return Lines(
-        title="Time of the run, with as many GPUs as the batch feeds",
-        x=present.axis("batch", "tokens of a step", low=LOW, high=HIGH, scale="log"),
-        y=present.axis("time", "time", low=0.5 * times[-1], high=1.5 * times[0], scale="log"),
-        series=(Series(key="time", label="time", x=COLUMN, y=times, color="data"),),
-        points=(Point(key="now", label=present.say("{time}"), x=inputs.batch, y=result.time),),
-        handle="batch",
+    return present.curve(
+        "Time of the run, with as many GPUs as the batch feeds",
+        over=Scale("batch", "tokens of a step", LOW, HIGH, log=True),
+        shows=Scale("time", "time", 0.5 * times[-1], 1.5 * times[0], log=True),
+        x=COLUMN,
+        lines=(Line("time", "time", times, "data"),),
         caption="Far left of the noise scale, twice the batch means twice the GPUs and nearly half "
         "the time. Right of it, more GPUs gain less and less.",
     )

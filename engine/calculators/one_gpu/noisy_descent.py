@@ -9,7 +9,7 @@ from engine.core.inputs import Number
 from engine.core.numbers import format_significant, typeset
 from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import COUNT, Ratio, Share
-from engine.core.views import Frame, Lines, Point, Scene, Series, Shape
+from engine.core.views import Frame, Line, Lines, Scale, Scene, Series, Shape
 from engine.draw.shapes import text
 from engine.formulas.batch_noise import PROGRESS, progress
 from engine.simulate.numerics.noisy_descent import (
@@ -198,28 +198,14 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    return Lines(
-        title="Progress of one step, over the batch",
-        x=present.axis("batch", "batch, samples", low=1, high=_MAX_BATCH, scale="log"),
-        y=present.axis("share", "of the most possible", low=0.0, high=1.05),
-        series=(
-            Series(
-                key="formula",
-                label="the formula",
-                x=tuple(float(1 << power) for power in range(13)),
-                y=result.curve,
-                color="compute",
-            ),
-        ),
-        points=(
-            Point(
-                key="now",
-                label=present.say("simulated: {measured}"),
-                x=inputs.batch,
-                y=max(result.measured, 0.0),
-            ),
-        ),
-        handle="batch",
+    return present.curve(
+        "Progress of one step, over the batch",
+        over=Scale("batch", "batch, samples", 1, _MAX_BATCH, log=True),
+        shows=Scale("share", "of the most possible", 0.0, 1.05),
+        x=tuple(float(1 << power) for power in range(13)),
+        lines=(Line("formula", "the formula", result.curve, "compute"),),
+        at=max(result.measured, 0.0),
+        now="simulated: {measured}",
         caption="The ring is the mean gain of 4,000 simulated first steps.",
     )
 

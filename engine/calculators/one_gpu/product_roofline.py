@@ -20,7 +20,7 @@ from engine.core.units import (
     Share,
     Tokens,
 )
-from engine.core.views import Badge, Lines, Point, Rule, Series
+from engine.core.views import Badge, Line, Lines, Rule, Scale
 from engine.formulas.roofline import (
     INTENSITY,
     PRODUCT_BYTES,
@@ -163,25 +163,17 @@ def _limit(present: Presenter, result: Result) -> Badge:
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     label = present.say("from {enough} tokens")
     inside = result.enough <= _MAX_ROWS
-    return Lines(
-        title="What a product can reach, over the tokens",
-        x=present.axis("rows", "tokens", low=1, high=_MAX_ROWS, scale="log"),
-        y=present.axis("rate", "rate", low=1e11, high=2 * result.peak, scale="log"),
-        series=(
-            Series(key="rate", label="at most", x=_COLUMN, y=result.column, color="compute"),
-            Series(
-                key="peak",
-                label="peak",
-                x=(1.0, float(_MAX_ROWS)),
-                y=(result.peak,) * 2,
-                color="muted",
-                dashed=True,
-            ),
+    return present.curve(
+        "What a product can reach, over the tokens",
+        over=Scale("rows", "tokens", 1, _MAX_ROWS, log=True),
+        shows=Scale("rate", "rate", 1e11, 2 * result.peak, log=True),
+        x=_COLUMN,
+        lines=(
+            Line("rate", "at most", result.column, "compute"),
+            Line("peak", "peak", (result.peak,) * 2, "muted", dashed=True, x=(1, _MAX_ROWS)),
         ),
-        points=(
-            Point(key="now", label=present.say("{rate}"), x=inputs.rows, y=max(result.rate, 1e11)),
-        ),
+        at=max(result.rate, 1e11),
+        now="{rate}",
         rules=(Rule(key="enough", label=label, axis="x", at=result.enough),) if inside else (),
-        handle="rows",
         caption="Drag the handle. The weight is read once, however many tokens use it.",
     )

@@ -11,7 +11,7 @@ from engine.core.inputs import Choice, Number, Unit
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text
 from engine.core.units import FLOP_RATE, INTENSITY, SHARE, Bandwidth, FlopRate, Intensity, Share
-from engine.core.views import Badge, Cell, Citation, Lines, Point, Rule, Table
+from engine.core.views import Badge, Cell, Citation, Lines, Point, Rule, Scale, Table
 from engine.form.roof import roof_series
 from engine.formulas.roofline import (
     ATTAINABLE,
@@ -155,21 +155,14 @@ def limit_badge(present: Presenter, result: Result) -> Badge:
 
 def roofline(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the roof with the reader's point on it."""
-    return Lines(
-        title="The roofline",
-        x=present.axis("intensity", "operations per byte", low=LOW, high=HIGH, scale="log"),
-        y=present.axis("rate", "rate", low=1e11, high=2 * result.peak, scale="log"),
-        series=(roof_series("roof", "the roof", (result.peak, result.bandwidth), (LOW, HIGH)),),
-        points=(
-            Point(
-                key="now",
-                label=present.say("{rate}"),
-                x=inputs.intensity,
-                y=max(result.rate, 1e11),
-            ),
-        ),
+    return present.curve(
+        "The roofline",
+        over=Scale("intensity", "operations per byte", LOW, HIGH, log=True),
+        shows=Scale("rate", "rate", 1e11, 2 * result.peak, log=True),
+        lines=(roof_series("roof", "the roof", (result.peak, result.bandwidth), (LOW, HIGH)),),
+        at=max(result.rate, 1e11),
+        now="{rate}",
         rules=(Rule(key="ridge", label=present.say("ridge: {ridge}"), axis="x", at=result.ridge),),
-        handle="intensity",
         caption="Drag the handle along the axis. Left of the ridge the memory is the limit, right "
         "of it the tensor cores.",
     )

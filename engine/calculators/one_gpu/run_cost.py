@@ -24,7 +24,7 @@ from engine.core.units import (
     TokenRate,
     Tokens,
 )
-from engine.core.views import Challenge, Condition, Lines, Point, Series
+from engine.core.views import Challenge, Condition, Line, Lines, Scale
 from engine.form.conventions import COUNTINGS
 from engine.form.missing_range import NO_RANGE
 from engine.form.plan_to_reality import ASSUMES, NO_LOSSES, SOURCES, in_the_end
@@ -228,28 +228,14 @@ RUNS = {"days": terms, "gpu_time": terms}
 
 def cost_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the cost over the MFU."""
-    return Lines(
-        title="Cost over MFU",
-        x=present.axis("utilization", "MFU", low=COLUMN[0], high=COLUMN[-1]),
-        y=present.axis("cost", "cost", low=0.0, high=result.cost_column[4]),
-        series=(
-            Series(
-                key="cost",
-                label="cost",
-                x=COLUMN[4:],
-                y=result.cost_column[4:],
-                color="compute",
-            ),
-        ),
-        points=(
-            Point(
-                key="now",
-                label=present.say("{cost}"),
-                x=inputs.utilization,
-                y=min(result.cost, result.cost_column[4]),
-            ),
-        ),
-        handle="utilization",
+    return present.curve(
+        "Cost over MFU",
+        over=Scale("utilization", "MFU", COLUMN[0], COLUMN[-1]),
+        shows=Scale("cost", "cost", 0.0, result.cost_column[4]),
+        x=COLUMN[4:],
+        lines=(Line("cost", "cost", result.cost_column[4:], "compute"),),
+        at=min(result.cost, result.cost_column[4]),
+        now="{cost}",
         caption="Twice the MFU is half the bill. The number of GPUs changes the date, and not the "
         "bill.",
     )

@@ -8,7 +8,7 @@ from typing import Annotated
 from engine.core.inputs import Number
 from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import Count
-from engine.core.views import Badge, Frame, Lines, Point, Scene, Series, Shape
+from engine.core.views import Badge, Frame, Line, Lines, Scale, Scene, Shape
 from engine.formulas.recomputation import CHECKPOINTS_HELD, checkpoints_held
 from engine.tiny.checkpoints import CheckpointedPass, CheckpointEvent, train
 
@@ -204,18 +204,13 @@ def _equality_badge(present: Presenter, result: Result) -> Badge:
 
 
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    column = tuple(float(c) for c in range(1, _MAX_LAYERS + 1))
-    return Lines(
-        title="Inputs held, by the distance of the checkpoints",
-        x=present.axis("every", "layers per checkpoint", low=1, high=_MAX_LAYERS),
-        y=present.axis("most", "inputs held at most", low=0, high=1.1 * max(result.curve)),
-        series=(
-            Series(key="held", label="the formula", x=column, y=result.curve, color="activations"),
-        ),
-        points=(
-            Point(key="now", label=present.say("counted: {most}"), x=inputs.every, y=result.most),
-        ),
-        handle="every",
+    return present.curve(
+        "Inputs held, by the distance of the checkpoints",
+        over=Scale("every", "layers per checkpoint", 1, _MAX_LAYERS),
+        shows=Scale("most", "inputs held at most", 0, 1.1 * max(result.curve)),
+        x=range(1, _MAX_LAYERS + 1),
+        lines=(Line("held", "the formula", result.curve, "activations"),),
+        now="counted: {most}",
         caption="Few checkpoints leave long segments, which must be held while they run backward. "
         "Many checkpoints take the room themselves.",
     )

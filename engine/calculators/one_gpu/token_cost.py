@@ -9,7 +9,7 @@ from engine.catalog.models import MODELS
 from engine.core.inputs import Choice, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Count, Operations, Parameters, Ratio, Share, Tokens
-from engine.core.views import Bar, Bars, Lines, Point, Rule, Segment, Series
+from engine.core.views import Bar, Bars, Line, Lines, Rule, Scale, Segment
 from engine.form.token_parts import MATRIX_NAMES, matrix_table
 from engine.formulas.token_operations import (
     BREAK_EVEN_LENGTH,
@@ -154,40 +154,25 @@ def curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the cost of a token over the sequence length, with the break-even marked."""
     low = min(result.matrices, min(_attention_operations(result))) / 2
     inside = LOW <= result.break_even <= HIGH
+    matrices = [result.matrices] * len(COLUMN)
     label = present.say("equal at {break_even} tokens")
-    return Lines(
-        title="Operations per token over the sequence length",
-        x=present.axis(
-            "sequence_length", "sequence length, tokens", low=LOW, high=HIGH, scale="log"
-        ),
-        y=present.axis("operations", "per token", low=low, high=2 * result.column[-1], scale="log"),
-        series=(
-            _series("all", "together", result.column, "compute", dashed=False),
-            _series("matrices", "matrices", (result.matrices,) * len(COLUMN), "parameters"),
-            _series("attention", "attention", _attention_operations(result), "context"),
-        ),
-        points=(
-            Point(
-                key="now",
-                label=present.say("{operations}"),
-                x=inputs.sequence_length,
-                y=result.operations,
-            ),
+    return present.curve(
+        "Operations per token over the sequence length",
+        over=Scale("sequence_length", "sequence length, tokens", LOW, HIGH, log=True),
+        shows=Scale("operations", "per token", low, 2 * result.column[-1], log=True),
+        x=COLUMN,
+        lines=(
+            Line("all", "together", result.column, "compute"),
+            Line("matrices", "matrices", matrices, "parameters", dashed=True),
+            Line("attention", "attention", _attention_operations(result), "context", dashed=True),
         ),
         rules=(Rule(key="even", label=label, axis="x", at=result.break_even),) if inside else (),
-        handle="sequence_length",
         caption="Drag the handle: the matrices cost the same at any length, attention does not.",
     )
 
 
 def _attention_operations(result: Result) -> tuple[Operations, ...]:
     return tuple(each - result.matrices for each in result.column)
-
-
-def _series(
-    key: str, label: str, y: tuple[Operations, ...], color: str, *, dashed: bool = True
-) -> Series:
-    return Series(key=key, label=label, x=COLUMN, y=y, color=color, dashed=dashed)
 
 
 def matrix_bars(present: Presenter, result: Result) -> Bars:

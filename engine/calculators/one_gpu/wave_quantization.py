@@ -7,7 +7,7 @@ from typing import Annotated
 from engine.core.inputs import Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Count, Share
-from engine.core.views import Lines, Point, Rule, Series
+from engine.core.views import Line, Lines, Rule, Scale
 from engine.simulate.layer.tile_waves import last_wave_share, wave_efficiency
 
 TITLE = "Tiles on multiprocessors"
@@ -72,25 +72,12 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    return Lines(
-        title="Share of the GPU in use, over the tiles",
-        x=present.axis("tiles", "tiles", low=1, high=_MAX_TILES),
-        y=present.axis("efficiency", "in use", low=0.0, high=1.05),
-        series=(
-            Series(
-                key="use",
-                label="in use",
-                x=tuple(map(float, _tile_counts(inputs.sms))),
-                y=result.column,
-                color="compute",
-            ),
-        ),
-        points=(
-            Point(
-                key="now", label=present.say("{efficiency}"), x=inputs.tiles, y=result.efficiency
-            ),
-        ),
+    return present.curve(
+        "Share of the GPU in use, over the tiles",
+        over=Scale("tiles", "tiles", 1, _MAX_TILES),
+        shows=Scale("efficiency", "in use", 0.0, 1.05),
+        x=_tile_counts(inputs.sms),
+        lines=(Line("use", "in use", result.column, "compute"),),
         rules=(Rule(key="wave", label="one wave", axis="x", at=inputs.sms),),
-        handle="tiles",
         caption="Drag the handle across the line. One tile too many starts another wave.",
     )

@@ -7,7 +7,7 @@ from typing import Annotated
 from engine.core.inputs import Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import COUNT, Count, Ratio, Share
-from engine.core.views import Lines, Point, Series, Table, Value
+from engine.core.views import Line, Lines, Scale, Table, Value
 from engine.formulas import pipeline
 from engine.simulate.pipeline.pipeline_measures import steps_in_passes
 
@@ -139,27 +139,18 @@ def _bubbles(present: Presenter, inputs: Inputs) -> dict[str, Value]:
     }
 
 
-def _series(key: str, label: str, y: tuple[float, ...], color: str, *, dashed: bool) -> Series:
-    return Series(key=key, label=label, x=_COLUMN, y=y, color=color, dashed=dashed)
-
-
 def _bubble(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     published = result.published_column
-    return Lines(
-        title="The bubble over the micro-batches",
-        x=present.axis("num_microbatches", "micro-batches", low=1, high=_LONGEST, scale="log"),
-        y=present.axis("share", "bubble", low=0.0, high=1.0),
-        series=(
-            _series("share", "of the step", result.share_column, "compute", dashed=False),
-            _series("over", "over the ideal", result.over_column, "memory", dashed=False),
-            _series("printed", "a published formula", published, "muted", dashed=True),
+    return present.curve(
+        "The bubble over the micro-batches",
+        over=Scale("num_microbatches", "micro-batches", 1, _LONGEST, log=True),
+        shows=Scale("share", "bubble", 0.0, 1.0),
+        x=_COLUMN,
+        lines=(
+            Line("share", "of the step", result.share_column, "compute"),
+            Line("over", "over the ideal", result.over_column, "memory"),
+            Line("printed", "a published formula", published, "muted", dashed=True),
         ),
-        points=(
-            Point(
-                key="now", label=present.say("{share}"), x=inputs.num_microbatches, y=result.share
-            ),
-        ),
-        handle="num_microbatches",
         caption="Drag the handle: more micro-batches, smaller bubble. The dashed formula says the "
         "opposite.",
     )
@@ -168,26 +159,18 @@ def _bubble(present: Presenter, inputs: Inputs, result: Result) -> Lines:
 def _step(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     right = "(m + p − 1)" if inputs.num_chunks == 1 else "with your chunks"
     published = result.published_step_column
-    played = Series(
-        key="played",
-        label="1F1B, played" if inputs.num_chunks == 1 else "1F1B of one chunk, played",
-        x=tuple(float(m) for m, _ in result.played),
-        y=tuple(step for _, step in result.played),
-        color="compute",
-    )
-    return Lines(
-        title="The step over the micro-batches",
-        x=present.axis("num_microbatches", "micro-batches", low=1, high=_LONGEST, scale="log"),
-        y=present.axis("step", "step, in passes of one stage", low=1.0, high=2000.0, scale="log"),
-        series=(
-            _series("right", right, result.step_column, "muted", dashed=False),
-            played,
-            _series("printed", "a published formula", published, "communication", dashed=True),
+    played = "1F1B, played" if inputs.num_chunks == 1 else "1F1B of one chunk, played"
+    many, steps = zip(*result.played, strict=True)
+    return present.curve(
+        "The step over the micro-batches",
+        over=Scale("num_microbatches", "micro-batches", 1, _LONGEST, log=True),
+        shows=Scale("step", "step, in passes of one stage", 1.0, 2000.0, log=True),
+        x=_COLUMN,
+        lines=(
+            Line("right", right, result.step_column, "muted"),
+            Line("played", played, steps, "compute", x=many),
+            Line("printed", "a published formula", published, "communication", dashed=True),
         ),
-        points=(
-            Point(key="now", label=present.say("{step}"), x=inputs.num_microbatches, y=result.step),
-        ),
-        handle="num_microbatches",
         caption="The published step does not grow with the micro-batches: it ends at two passes.",
     )
 

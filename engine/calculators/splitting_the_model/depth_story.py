@@ -9,7 +9,17 @@ from engine.core.inputs import Choice, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, GPU_TIME, Bytes, Count, GpuTime, Share
-from engine.core.views import Axis, Badge, Bar, Bars, Lines, Point, Rule, Segment, Series
+from engine.core.views import (
+    Axis,
+    Badge,
+    Bar,
+    Bars,
+    Line,
+    Lines,
+    Rule,
+    Scale,
+    Segment,
+)
 from engine.form.fields import OwnConstants
 from engine.form.memory_fit import tight_mark
 from engine.form.run.inputs import Inputs as RunInputs
@@ -155,7 +165,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     present = Presenter(result, inputs)
     return {
-        "memory": partial(_memory, inputs, result),
+        "memory": partial(_memory, present, inputs, result),
         "regime": _regime(present, inputs, result),
         **present.values("alone", "wide_memory", "deep_memory"),
         "bars": partial(_bars, result),
@@ -209,35 +219,19 @@ def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     )
 
 
-def _memory(inputs: Inputs, result: Result) -> Lines:
-    xs = tuple(float(n) for n in MANY)
+def _memory(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     wide, deep = (tuple(map(peak, plans)) for plans in (result.wide, result.deep))
     every = (*wide, *deep, result.usable)
-    return Lines(
-        title="Memory of the GPU that holds most",
-        x=Axis(label="GPUs", quantity=COUNT, low=1, high=64, scale="log"),
-        y=Axis(
-            label="memory", quantity=BYTES, low=min(every) / 2.5, high=max(every) * 1.2, scale="log"
+    return present.curve(
+        "Memory of the GPU that holds most",
+        over=Scale(COUNT, "GPUs", 1, 64, log=True),
+        shows=Scale("deep_memory", "memory", min(every) / 2.5, max(every) * 1.2, log=True),
+        x=MANY,
+        lines=(
+            Line("wide", "no stages", wide, "tensor"),
+            Line("deep", "staged", deep, "pipeline", dashed=True),
         ),
-        series=(
-            Series(key="wide", label="no stages", x=xs, y=wide, color="tensor"),
-            Series(
-                key="deep",
-                label="staged",
-                x=xs,
-                y=deep,
-                color="pipeline",
-                dashed=True,
-            ),
-        ),
-        points=(
-            Point(
-                key="now",
-                label=say("{m}", m=(result.deep_memory, BYTES)),
-                x=inputs.num_gpus,
-                y=result.deep_memory,
-            ),
-        ),
+        handle="num_gpus",
         rules=(
             Rule(
                 key="room",
@@ -247,7 +241,6 @@ def _memory(inputs: Inputs, result: Result) -> Lines:
             ),
             Rule(key="node", label="one node", axis="x", at=float(NODE), color="muted"),
         ),
-        handle="num_gpus",
         caption="Staged: every node is one stage.",
     )
 

@@ -12,7 +12,17 @@ from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, RATIO, SECONDS, SHARE, TOKENS, Count, Ratio, Seconds, Share
-from engine.core.views import Axis, Badge, Bar, Bars, Lines, Point, Rule, Segment, Series
+from engine.core.views import (
+    Axis,
+    Badge,
+    Bar,
+    Bars,
+    Line,
+    Lines,
+    Rule,
+    Scale,
+    Segment,
+)
 from engine.form.fields import OwnConstants
 from engine.formulas.amdahl import amdahl
 from engine.run.machines import cluster_of
@@ -230,7 +240,7 @@ _BINS = 16
 _EVEN = 1.05
 
 
-def lengths(inputs: Inputs, result: Result) -> Lines:
+def lengths(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the share of tokens that lie in documents of each length."""
     low, high = MEANS
     edges = [low * (high / low) ** (i / _BINS) for i in range(_BINS + 1)]
@@ -244,13 +254,15 @@ def lengths(inputs: Inputs, result: Result) -> Lines:
     for index, count in enumerate(tokens):
         xs += [edges[index], edges[index + 1]]
         ys += [count / total] * 2
-    return Lines(
-        title="Tokens by the length of their document",
-        x=Axis(label="length of a document", quantity=TOKENS, low=low, high=high, scale="log"),
-        y=Axis(label="share of all tokens", quantity=SHARE, low=0.0, high=1.1 * max(ys)),
-        series=(
-            Series(key="tokens", label="tokens", x=tuple(xs), y=tuple(ys), color="activations"),
-        ),
+    return present.curve(
+        "Tokens by the length of their document",
+        over=Scale(TOKENS, "length of a document", low, high, log=True),
+        shows=Scale(SHARE, "share of all tokens", 0.0, 1.1 * max(ys)),
+        x=tuple(xs),
+        lines=(Line("tokens", "tokens", tuple(ys), "activations"),),
+        handle="mean_length",
+        at=0.0,
+        now="",
         rules=(
             Rule(
                 key="mean",
@@ -260,8 +272,6 @@ def lengths(inputs: Inputs, result: Result) -> Lines:
                 color="accent",
             ),
         ),
-        points=(Point(key="now", label="", x=inputs.mean_length, y=0.0),),
-        handle="mean_length",
         caption=say(
             "Drag the mean. {n} documents in {r} sequences of 131,072 tokens; what does not fit is "
             "cut at the end of a sequence.",
@@ -374,7 +384,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views: document lengths, work per rank, and the cost."""
     present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "lengths": partial(lengths, inputs, result),
+        "lengths": partial(lengths, present, inputs, result),
         **present.values("busiest", "idle"),
         "regime": regime(present, result),
         "work": partial(work, result),

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from engine.core.inputs import Number
 from engine.core.outputs import Output, Presenter, Views
-from engine.core.units import COUNT, SHARE, Count, Share
-from engine.core.views import Axis, Lines, Point, Series
+from engine.core.units import COUNT, Count, Share
+from engine.core.views import Line, Lines, Scale
 from engine.formulas.experts import (
     EMPTY_SHARE,
     EXPERT_CAPACITY,
@@ -133,36 +133,16 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    return Lines(
-        title="Dropped and empty, over the capacity factor",
-        x=present.axis("capacity_factor", "capacity factor", low=_LOW, high=_HIGH),
-        y=Axis(label="share", quantity=SHARE, low=0.0, high=1.0),
-        series=(
-            Series(
-                key="dropped",
-                label="choices dropped",
-                x=_FACTORS,
-                y=result.dropped_curve,
-                color="communication",
-            ),
-            Series(
-                key="empty",
-                label="places empty",
-                x=_FACTORS,
-                y=result.empty_curve,
-                color="muted",
-                dashed=True,
-            ),
+    return present.curve(
+        "Dropped and empty, over the capacity factor",
+        over=Scale("capacity_factor", "capacity factor", _LOW, _HIGH),
+        shows=Scale("dropped", "share", 0.0, 1.0),
+        x=_FACTORS,
+        lines=(
+            Line("dropped", "choices dropped", result.dropped_curve, "communication"),
+            Line("empty", "places empty", result.empty_curve, "muted", dashed=True),
         ),
-        points=(
-            Point(
-                key="now",
-                label=present.say("{dropped} dropped"),
-                x=inputs.capacity_factor,
-                y=result.dropped,
-            ),
-        ),
-        handle="capacity_factor",
+        now="{dropped} dropped",
         caption=present.say(
             "{num_tokens} tokens choose by chance; an expert has {capacity} places."
         ),

@@ -11,7 +11,7 @@ from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import COUNT, SHARE, Count, Seconds, Share
-from engine.core.views import Axis, Citation, Lines, Point, Series, Table
+from engine.core.views import Citation, Line, Lines, Scale, Table
 from engine.form.fields import OwnConstants
 from engine.form.job_inputs import GPUS
 from engine.simulate.layer.grouped_products import gpu_rates, grouped_time, plain_time, utilization
@@ -141,30 +141,15 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    numbers = tuple(map(float, _TOKENS))
-    return Lines(
-        title="Share of the peak, over the tokens per expert",
-        x=present.axis("tokens", "tokens per expert", low=_LOW, high=_HIGH, scale="log"),
-        y=Axis(label="of the dense peak", quantity=SHARE, low=0.0, high=1.0),
-        series=(
-            Series(
-                key="grouped", label="grouped", x=numbers, y=result.grouped_curve, color="expert"
-            ),
-            Series(
-                key="plain",
-                label="dense",
-                x=numbers,
-                y=result.plain_curve,
-                color="compute",
-                dashed=True,
-            ),
+    return present.curve(
+        "Share of the peak, over the tokens per expert",
+        over=Scale("tokens", "tokens per expert", _LOW, _HIGH, log=True),
+        shows=Scale("grouped", "of the dense peak", 0.0, 1.0),
+        x=_TOKENS,
+        lines=(
+            Line("grouped", "grouped", result.grouped_curve, "expert"),
+            Line("plain", "dense", result.plain_curve, "compute", dashed=True),
         ),
-        points=(
-            Point(
-                key="now", label=present.say("{grouped}"), x=float(inputs.tokens), y=result.grouped
-            ),
-        ),
-        handle="tokens",
         caption=present.say(
             "{num_local} experts: their weights are read from memory however few tokens come. "
             "Dense: one product with all rows."

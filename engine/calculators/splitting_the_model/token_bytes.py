@@ -8,8 +8,8 @@ from engine.catalog.models import MODELS
 from engine.core.inputs import Choice, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
-from engine.core.units import BYTES, RATIO, TOKENS, Bytes, Count, Parameters, Ratio, Tokens
-from engine.core.views import Axis, Badge, Lines, Point, Published, Rule, Series
+from engine.core.units import TOKENS, Bytes, Count, Parameters, Ratio, Tokens
+from engine.core.views import Badge, Line, Lines, Published, Rule, Scale
 from engine.formulas.inference import (
     EVEN_TOKENS,
     GATHERED_WEIGHTS,
@@ -25,6 +25,7 @@ from engine.simulate.job.generation import HALF
 
 _MODELS = ("llama-2-7b", "llama-3-8b", "llama-3-70b", "llama-3-405b")
 LOW, HIGH = 1, 1 << 20
+_TOKENS = Scale(TOKENS, "tokens of the pass", LOW, HIGH, log=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,11 +132,11 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views: the ratio, both curves and the verdict."""
     present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "bytes_curve": partial(_bytes_curve, inputs, result),
+        "bytes_curve": partial(_bytes_curve, present, result),
         "ratio": present.value("ratio", published=_published(inputs)),
         **present.values("zero", "tensor", "even", "parameters"),
         "regime": _regime(present, result),
-        "ratio_curve": partial(_ratio_curve, inputs, result),
+        "ratio_curve": partial(_ratio_curve, present, result),
         "formula": present.formula("With your numbers", WEIGHTS_OVER_ACTIVATIONS),
     }
 
@@ -170,82 +171,40 @@ def _regime(present: Presenter, result: Result) -> Badge:
     )
 
 
-def _axis() -> Axis:
-    return Axis(label="tokens of the pass", quantity=TOKENS, low=LOW, high=HIGH, scale="log")
-
-
-def _bytes_curve(inputs: Inputs, result: Result) -> Lines:
-    ends = (float(LOW), float(HIGH))
-    return Lines(
-        title="Bytes that each GPU sends for one layer",
-        x=_axis(),
-        y=Axis(
-            label="sent per layer",
-            quantity=BYTES,
-            low=result.token / 2,
-            high=4 * max(result.zero, result.token * HIGH),
-            scale="log",
-        ),
-        series=(
-            Series(
-                key="zero",
-                label="ZeRO-3: weights",
-                x=ends,
-                y=(result.zero, result.zero),
-                color="parameters",
-            ),
-            Series(
-                key="tensor",
-                label="TP: activations",
-                x=ends,
-                y=tuple(result.token * t for t in ends),
-                color="activations",
-            ),
-        ),
-        points=(
-            Point(
-                key="now",
-                label=say("{b}", b=(result.tensor, BYTES)),
-                x=inputs.tokens,
-                y=result.tensor,
-            ),
-        ),
-        rules=(
-            Rule(
-                key="even",
-                label=say("even at {t}", t=(result.even, TOKENS)),
-                axis="x",
-                at=result.even,
-                color="muted",
+def _bytes_curve(present: Presenter, result: Result) -> Lines:
+    low, high = result.token / 2, 4 * max(result.zero, result.token * HIGH)
+    label = say("even at {t}", t=(result.even, TOKENS))
+    return present.curve(
+        "Bytes that each GPU sends for one layer",
+        over=_TOKENS,
+        shows=Scale("tensor", "sent per layer", low, high, log=True),
+        x=(LOW, HIGH),
+        lines=(
+            Line("zero", "ZeRO-3: weights", (result.zero, result.zero), "parameters"),
+            Line(
+                "tensor",
+                "TP: activations",
+                (result.token * LOW, result.token * HIGH),
+                "activations",
             ),
         ),
         handle="tokens",
+        rules=(Rule(key="even", label=label, axis="x", at=result.even, color="muted"),),
         caption="One forward pass in 16 bits. The weights are the same for one token and for a "
         "thousand.",
     )
 
 
-def _ratio_curve(inputs: Inputs, result: Result) -> Lines:
-    xs = tuple(float(1 << power) for power in range(0, 21, 4))
-    ys = tuple(result.even / x for x in xs)
-    return Lines(
-        title="Bytes of weights over bytes of activations",
-        x=_axis(),
-        y=Axis(label="ratio", quantity=RATIO, low=ys[-1] / 2, high=4 * ys[0], scale="log"),
-        series=(
-            Series(
-                key="ratio", label="weights over activations", x=xs, y=ys, color="communication"
-            ),
-        ),
-        points=(
-            Point(
-                key="now",
-                label=say("{r}", r=(result.ratio, RATIO)),
-                x=inputs.tokens,
-                y=result.ratio,
-            ),
-        ),
-        rules=(Rule(key="one", label="equal bytes", axis="y", at=1.0),),
+def _ratio_curve(present: Presenter, result: Result) -> Lines:
+    xs = [1 << power for power in range(0, 21, 4)]
+    ys = [result.even / x for x in xs]
+    return present.curve(
+        "Bytes of weights over bytes of activations",
+        over=_TOKENS,
+        shows=Scale("ratio", "ratio", ys[-1] / 2, 4 * ys[0], log=True),
+        x=xs,
+        lines=(Line("ratio", "weights over activations", ys, "communication"),),
         handle="tokens",
+        rules=(Rule(key="one", label="equal bytes", axis="y", at=1.0),),
         caption="Ten times as many tokens, a tenth of the ratio.",
     )

@@ -33,12 +33,12 @@ from engine.core.views import (
     Challenge,
     Condition,
     Frame,
+    Line,
     Lines,
-    Point,
     Rule,
+    Scale,
     Scene,
     Segment,
-    Series,
     Shape,
 )
 from engine.draw.shapes import rect, text
@@ -318,81 +318,52 @@ def parts(result: Result) -> Bars:
     )
 
 
-def rates(inputs: Inputs, result: Result) -> Lines:
+def rates(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the new tokens per second over the batch."""
     batches = result.by_batch()
-    curves = {
-        "tensor": ("tensor parallel", "activations", tuple(batch.tensor_rate for batch in batches)),
-        "zero": ("ZeRO-3", "parameters", tuple(batch.zero_rate for batch in batches)),
-    }
-    every = [y for _, _, ys in curves.values() for y in ys]
-    return Lines(
-        title="New tokens per second, over the sequences at a time",
-        x=Axis(
-            label="sequences at a time",
-            quantity=COUNT,
-            low=BATCHES[0],
-            high=BATCHES[1],
-            scale="log",
+    tensor = [batch.tensor_rate for batch in batches]
+    zero = [batch.zero_rate for batch in batches]
+    return present.curve(
+        "New tokens per second, over the sequences at a time",
+        over=Scale(COUNT, "sequences at a time", BATCHES[0], BATCHES[1], log=True),
+        shows=Scale(
+            COUNT,
+            "new tokens per second",
+            min(*tensor, *zero) / 2,
+            3 * max(*tensor, *zero),
+            log=True,
         ),
-        y=Axis(
-            label="new tokens per second",
-            quantity=COUNT,
-            low=min(every) / 2,
-            high=3 * max(every),
-            scale="log",
-        ),
-        series=_series(curves),
-        points=(
-            Point(
-                key="now",
-                label=say("{r}", r=(result.tensor_rate, TOKEN_RATE)),
-                x=inputs.batch,
-                y=result.tensor_rate,
-            ),
+        x=SHOWN,
+        lines=(
+            Line("tensor", "tensor parallel", tensor, "activations"),
+            Line("zero", "ZeRO-3", zero, "parameters"),
         ),
         handle="batch",
+        at=result.tensor_rate,
+        now=say("{r}", r=(result.tensor_rate, TOKEN_RATE)),
         caption="Both curves grow with the batch, until reading caches or arithmetic takes over.",
     )
 
 
-def prompts(inputs: Inputs, result: Result) -> Lines:
+def prompts(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the chart of the time of gathered weights over tensor parallelism, by batch."""
     batches = result.by_batch()
     ratio = tuple(batch.zero_prompt / batch.tensor_prompt for batch in batches)
     token = tuple(batch.faster for batch in batches)
-    return Lines(
-        title="Time of gathered weights over tensor parallel",
-        x=Axis(
-            label="sequences at a time",
-            quantity=COUNT,
-            low=BATCHES[0],
-            high=BATCHES[1],
-            scale="log",
+    return present.curve(
+        "Time of gathered weights over tensor parallel",
+        over=Scale(COUNT, "sequences at a time", BATCHES[0], BATCHES[1], log=True),
+        shows=Scale(
+            RATIO, "ZeRO-3 over TP", min(*ratio, 1.0) / 2, 3 * max(*token, *ratio), log=True
         ),
-        y=Axis(
-            label="ZeRO-3 over TP",
-            quantity=RATIO,
-            low=min(*ratio, 1.0) / 2,
-            high=3 * max(*token, *ratio),
-            scale="log",
+        x=SHOWN,
+        lines=(
+            Line("token", "one new token", token, "communication"),
+            Line("prompt", "the prompt", ratio, "compute"),
         ),
-        series=_series(
-            {
-                "token": ("one new token", "communication", token),
-                "prompt": ("the prompt", "compute", ratio),
-            }
-        ),
-        points=(
-            Point(
-                key="now",
-                label=say("{r}", r=(result.zero_prompt / result.tensor_prompt, RATIO)),
-                x=inputs.batch,
-                y=result.zero_prompt / result.tensor_prompt,
-            ),
-        ),
-        rules=(Rule(key="one", label="equally fast", axis="y", at=1.0),),
         handle="batch",
+        at=result.zero_prompt / result.tensor_prompt,
+        rules=(Rule(key="one", label="equally fast", axis="y", at=1.0),),
         caption="Below the line gathered weights are faster.",
     )
 
@@ -400,14 +371,6 @@ def prompts(inputs: Inputs, result: Result) -> Lines:
 def _axis() -> Axis:
     low, high = BATCHES
     return Axis(label="sequences at a time", quantity=COUNT, low=low, high=high, scale="log")
-
-
-def _series(curves: Mapping[str, tuple[str, str, tuple[float, ...]]]) -> tuple[Series, ...]:
-    xs = tuple(float(batch) for batch in SHOWN)
-    return tuple(
-        Series(key=key, label=label, x=xs, y=ys, color=color)
-        for key, (label, color, ys) in curves.items()
-    )
 
 
 TITLE = "A prompt and its tokens, by two ways"
@@ -440,8 +403,8 @@ def views(inputs: Inputs, result: Result) -> Views:
         **present.values("tensor_prompt", "zero_prompt", "tensor_rate", "zero_rate"),
         **present.values("tensor_sent", "zero_sent", "tensor_held", "zero_held"),
         "parts": partial(parts, result),
-        "rates": partial(rates, inputs, result),
-        "prompts": partial(prompts, inputs, result),
+        "rates": partial(rates, present, inputs, result),
+        "prompts": partial(prompts, present, inputs, result),
         "challenge": partial(_challenge, inputs, result),
     }
 

@@ -17,9 +17,11 @@ from engine.core.views import (
     Cell,
     Citation,
     Heatmap,
+    Line,
     Lines,
     Point,
     Rule,
+    Scale,
     Series,
     Table,
 )
@@ -232,33 +234,18 @@ def saving_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     saved = result.saving()
     best = Rule(key="best", label=present.say("Daly: {daly}"), axis="x", at=result.daly)
     tried, shares = zip(*result.tried, strict=True)
-    return Lines(
-        title="Goodput against the work between two checkpoints",
-        x=present.axis("daly", "work between checkpoints", low=SHORTEST, high=LONGEST, scale="log"),
-        y=present.axis("goodput", "goodput", low=0.0, high=1.0),
-        series=(
-            Series(
-                key="daly",
-                label="Daly\u2019s model",
-                x=INTERVALS,
-                y=saved.daly,
-                color="compute",
-            ),
-            Series(
-                key="first",
-                label="first order",
-                x=INTERVALS,
-                y=saved.first,
-                color="muted",
-                dashed=True,
-            ),
-            Series(key="tried", label="played", x=tried, y=shares, color="accent"),
+    return present.curve(
+        "Goodput against the work between two checkpoints",
+        over=Scale("daly", "work between checkpoints", SHORTEST, LONGEST, log=True),
+        shows=Scale("goodput", "goodput", 0.0, 1.0),
+        x=INTERVALS,
+        lines=(
+            Line("daly", "Daly\u2019s model", saved.daly, "compute"),
+            Line("first", "first order", saved.first, "muted", dashed=True),
+            Line("tried", "played", shares, "accent", x=tried),
         ),
-        points=(
-            Point(key="now", label=present.say("{goodput}"), x=inputs.interval, y=result.goodput),
-        ),
-        rules=(best,) if SHORTEST <= result.daly <= LONGEST else (),
         handle="interval",
+        rules=(best,) if SHORTEST <= result.daly <= LONGEST else (),
         caption="Left of the best interval, the job spends its time saving; right of it, it loses "
         "too much with every failure.",
     )

@@ -7,9 +7,8 @@ from typing import Annotated
 from engine.core.inputs import Choice, Number
 from engine.core.numbers import typeset
 from engine.core.outputs import Output, Presenter, Views
-from engine.core.text import say
 from engine.core.units import COUNT, Count, Ratio
-from engine.core.views import Axis, Badge, Lines, Point, Rule, Series, Table
+from engine.core.views import Badge, Line, Lines, Rule, Scale, Table
 from engine.tiny.whole_matrices import (
     CUBIC,
     MUON,
@@ -128,10 +127,10 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views: the curve, the path of a value, and a matrix step by step."""
     present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "curve": partial(_curve, inputs, result),
+        "curve": partial(_curve, present, inputs, result),
         **present.values("after", "least", "slope"),
         "near": _nearness_verdict(present, result),
-        "path": partial(_path, inputs, result),
+        "path": partial(_path, present, inputs, result),
         "matrix": partial(_matrix, result),
     }
 
@@ -151,56 +150,36 @@ def _nearness_verdict(present: Presenter, result: Result) -> Badge:
     )
 
 
-def _curve(inputs: Inputs, result: Result) -> Lines:
-    return Lines(
-        title="A singular value before and after",
-        x=Axis(label="singular value before", quantity=COUNT, low=_LOWEST, high=1.0, scale="log"),
-        y=Axis(label="after all steps", quantity=COUNT, low=0.0, high=1.3),
-        series=(
-            Series(
-                key="after",
-                label="after",
-                x=_COLUMN,
-                y=result.column,
-                color="parameters",
-            ),
-        ),
-        points=(
-            Point(
-                key="now", label=say("{y}", y=(result.after, COUNT)), x=inputs.value, y=result.after
-            ),
-        ),
-        rules=(Rule(key="one", label="one", axis="y", at=1.0, color="muted"),),
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    return present.curve(
+        "A singular value before and after",
+        over=Scale(COUNT, "singular value before", _LOWEST, 1.0, log=True),
+        shows=Scale("after", "after all steps", 0.0, 1.3),
+        x=_COLUMN,
+        lines=(Line("after", "after", result.column, "parameters"),),
         handle="value",
+        rules=(Rule(key="one", label="one", axis="y", at=1.0, color="muted"),),
         caption="The same polynomial acts on every singular value of a matrix by itself.",
     )
 
 
-def _path(inputs: Inputs, result: Result) -> Lines:
+def _path(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     steps = tuple(float(step) for step in range(len(result.path)))
-    return Lines(
-        title="The same value, step by step",
-        x=Axis(label="steps", quantity=COUNT, low=0.0, high=15.0),
-        y=Axis(label="singular value", quantity=COUNT, low=0.0, high=1.3),
-        series=(
-            Series(
-                key="path",
-                label="singular value",
-                x=steps if len(steps) > 1 else (0.0, 0.0),
-                y=result.path if len(steps) > 1 else result.path * 2,
-                color="compute",
+    return present.curve(
+        "The same value, step by step",
+        over=Scale(COUNT, "steps", 0.0, 15.0),
+        shows=Scale("after", "singular value", 0.0, 1.3),
+        x=steps if len(steps) > 1 else (0.0, 0.0),
+        lines=(
+            Line(
+                "path",
+                "singular value",
+                result.path if len(steps) > 1 else result.path * 2,
+                "compute",
             ),
         ),
-        points=(
-            Point(
-                key="now",
-                label=say("{y}", y=(result.after, COUNT)),
-                x=float(inputs.steps),
-                y=result.after,
-            ),
-        ),
-        rules=(Rule(key="one", label="one", axis="y", at=1.0, color="muted"),),
         handle="steps",
+        rules=(Rule(key="one", label="one", axis="y", at=1.0, color="muted"),),
         caption="Drag the number of steps.",
     )
 

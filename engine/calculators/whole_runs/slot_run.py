@@ -9,7 +9,7 @@ from engine.core.inputs import Number, Scalar
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, Count, Ratio
-from engine.core.views import Axis, Badge, Lines, Point, Rule, Series
+from engine.core.views import Badge, Line, Lines, Rule, Scale
 from engine.draw.slot_board import board_scene
 from engine.formulas.goodput import young_interval
 from engine.simulate.job.slotted_run import (
@@ -178,32 +178,25 @@ def _verdict(present: Presenter, result: Result) -> Badge:
 
 
 def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
-    x = tuple(float(t) for t in range(1, LONGEST + 1))
-    most = float(MOST)
-    shown = sum(mean <= most for mean in result.means) or 1
-    points = (
-        Point(
-            key="now",
-            label=say("{m} on average", m=(result.mean, COUNT)),
-            x=float(inputs.interval),
-            y=result.mean,
+    x = range(1, LONGEST + 1)
+    shown = sum(mean <= MOST for mean in result.means) or 1
+    means, lives = ([min(y, MOST) for y in column] for column in (result.means, result.lives))
+    return present.curve(
+        "Slots that the job takes, by the interval between checkpoints",
+        over=Scale("best", "slots of work between checkpoints", 1.0, float(LONGEST)),
+        shows=Scale(COUNT, "slots", 0.0, float(MOST)),
+        x=x,
+        lines=(
+            Line("mean", "exact mean", means[:shown], "compute", x=x[:shown]),
+            Line("life", "this life", lives, "muted", dashed=True),
         ),
-    )
-    means = tuple(min(mean, most) for mean in result.means)
-    lives = tuple(min(life, most) for life in result.lives)
-    return Lines(
-        title="Slots that the job takes, by the interval between checkpoints",
-        x=present.axis("best", "slots of work between checkpoints", low=1.0, high=x[-1]),
-        y=Axis(label="slots", quantity=COUNT, low=0.0, high=most),
-        series=(
-            Series(key="mean", label="exact mean", x=x[:shown], y=means[:shown], color="compute"),
-            Series(key="life", label="this life", x=x, y=lives, color="muted", dashed=True),
-        ),
-        points=points if result.mean <= most else (),
+        handle="interval",
+        at=result.mean,
+        now=say("{m} on average", m=(result.mean, COUNT)),
+        marked=result.mean <= MOST,
         rules=(
             Rule(key="best", label=present.say("best: {best}"), axis="x", at=float(result.best)),
         ),
-        handle="interval",
         caption="The mean is smooth. One life is not: a single failure may strike just before, or "
         "just after, a checkpoint. What takes longer than 144 slots is drawn at 144.",
     )

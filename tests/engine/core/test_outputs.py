@@ -22,7 +22,7 @@ from engine.core.units import (
     Seconds,
     with_digits,
 )
-from engine.core.views import Published, Receipt
+from engine.core.views import Line, Published, Receipt, Rule, Scale
 
 MEANINGS = {"T": ("T", "time"), "S": ("S", "size"), "n": ("n", "GPUs"), "b": (r"\beta", "rate")}
 
@@ -214,6 +214,56 @@ def test_an_axis_measures_what_its_field_does():
     assert (made.label, made.quantity) == ("time", SECONDS)
     assert (made.low, made.high, made.scale) == (1, 9, "log")
     assert teller().axis("size", "size", low=0, high=1).scale == "linear"
+
+
+def test_a_curve_over_an_input_has_its_handle_and_a_point_at_its_value():
+    inputs_last = Presenter(Result(), Inputs())  # the result hides `num_gpus`; the point does not
+    made = inputs_last.curve(
+        "Time over GPUs",
+        over=Scale("num_gpus", "GPUs", 1, 64, log=True),
+        shows=Scale("time", "time", 0.0, 1.0),
+        x=range(1, 3),
+        lines=(
+            Line("time", "time", [3, 2], "compute"),
+            Line("own", "measured", (1,), "ink", dashed=True, x=(2,)),
+        ),
+        rules=(Rule(key="node", label="", axis="x", at=8.0),),
+    )
+    assert (made.handle, made.x.label, made.x.scale, made.y.quantity) == (
+        "num_gpus",
+        "GPUs",
+        "log",
+        SECONDS,
+    )
+    assert [(line.x, line.y, line.dashed) for line in made.series] == [
+        ((1.0, 2.0), (3.0, 2.0), False),
+        ((2.0,), (1.0,), True),
+    ]
+    (point,) = made.points
+    assert (point.key, point.x, point.y, render_text(point.label)) == (
+        "now",
+        8,
+        0.02,
+        "20.0 ms",
+    )
+    assert [rule.key for rule in made.rules] == ["node"]
+
+
+def test_a_curve_of_a_quantity_says_whose_handle_it_has_and_where_its_point_is():
+    made = teller().curve(
+        "Share over GPUs",
+        over=Scale(COUNT, "GPUs", 1, 64),
+        shows=Scale(SHARE, "share", 0.0, 1.0),
+        lines=(),
+        handle="num_gpus",
+        at=0.5,
+    )
+    assert (made.handle, made.x.quantity, made.y.quantity) == ("num_gpus", COUNT, SHARE)
+    assert [(p.x, p.y, render_text(p.label)) for p in made.points] == [(8, 0.5, "50.0 %")]
+    scales = {"over": Scale("num_gpus", "", 1, 2), "shows": Scale("time", "", 0, 1)}
+    told = teller().curve("Time", **scales, lines=(), now="{size} sent", points=made.points)
+    assert [render_text(point.label) for point in told.points][1:] == ["1.00 GB sent"]
+    assert teller().curve("Time", **scales, lines=(), marked=False).points == ()
 
 
 def test_a_symbol_that_no_field_has_is_named():

@@ -17,11 +17,11 @@ from engine.core.views import (
     Condition,
     Grip,
     Lane,
+    Line,
     Lines,
-    Point,
     Published,
     Rule,
-    Series,
+    Scale,
     Span,
     Table,
     Timeline,
@@ -204,22 +204,20 @@ def curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     exposed = tuple(step.account.exposed for step in cost)
     lost = tuple(step.account.exposed + step.contention for step in cost)
     high = max(*lost, result.exposed + result.contention) * 1.15
-    x = tuple(size * MiB for size in SIZES)
-    series = (
-        Series(key="exposed", label="exposed", x=x, y=exposed, color="communication"),
-        Series(key="lost", label="and contention", x=x, y=lost, color="compute"),
-    )
     now = result.exposed + result.contention
-    return Lines(
-        title="What communication costs the step, against the size of a bucket",
-        x=present.axis("bucket", "bucket", low=1 * MiB, high=500 * MiB, scale="log"),
-        y=present.axis("exposed", "added to the step", low=0.0, high=high),
-        series=series,
-        points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.bucket, y=now),),
+    return present.curve(
+        "What communication costs the step, against the size of a bucket",
+        over=Scale("bucket", "bucket", 1 * MiB, 500 * MiB, log=True),
+        shows=Scale("exposed", "added to the step", 0.0, high),
+        x=(size * MiB for size in SIZES),
+        lines=(
+            Line("exposed", "exposed", exposed, "communication"),
+            Line("lost", "and contention", lost, "compute"),
+        ),
+        at=now,
         rules=(
             Rule(key="default", label="PyTorch: 25 MiB", axis="x", at=DDP_BUCKET, color="muted"),
         ),
-        handle="bucket",
         caption="The axis of sizes is logarithmic.",
     )
 

@@ -15,7 +15,16 @@ from engine.catalog.scaling_runs import SCALED
 from engine.core.outputs import Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, LINK_SPEED, SHARE, TOKENS, Gbit, with_digits
-from engine.core.views import Badge, Challenge, Condition, Lines, Point, Published, Rule, Series
+from engine.core.views import (
+    Badge,
+    Challenge,
+    Condition,
+    Line,
+    Lines,
+    Published,
+    Rule,
+    Scale,
+)
 from engine.form.run.prediction_text import value_with_range
 from engine.formulas.overlap import EFFICIENCY, EXPOSED_TIME, STEP_TIME
 from engine.formulas.scaling import BLOCKING_STEP, HIDING_TOKENS, REAL_STEP
@@ -116,33 +125,21 @@ def regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
 
 def curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the efficiency over the number of GPUs, modelled and measured."""
-    sizes = tuple(float(n) for n in SIZES)
-    model = tuple(
-        Series(key=mode, label=label, x=sizes, y=result.curves[mode], color=color)
-        for mode, (label, color) in _MODEL.items()
-    )
-    measured = tuple(
-        Series(
-            key=f"measured {key}",
-            label=label,
-            x=tuple(float(n) for n in SCALED[key].gpus),
-            y=SCALED[key].efficiencies,
-            color=color,
-            dashed=True,
+    lines = [Line(mode, name, result.curves[mode], color) for mode, (name, color) in _MODEL.items()]
+    for key, (name, color) in _MEASURED.items():
+        run = SCALED[key]
+        lines.append(
+            Line(f"measured {key}", name, run.efficiencies, color, dashed=True, x=run.gpus)
         )
-        for key, (label, color) in _MEASURED.items()
-    )
     label = say("strong, bound: {n} GPUs", n=(round(result.limit), COUNT))
     rule = Rule(key="limit", label=label, axis="x", at=result.limit)
-    now = float(inputs.num_gpus)
-    return Lines(
-        title="Share of its speed alone that each GPU keeps",
-        x=present.axis("num_gpus", "GPUs", low=1.0, high=float(LARGEST), scale="log"),
-        y=present.axis("efficiency", "efficiency", low=0.0, high=1.05),
-        series=(*model, *measured),
-        points=(Point(key="now", label=present.say("{efficiency}"), x=now, y=result.efficiency),),
+    return present.curve(
+        "Share of its speed alone that each GPU keeps",
+        over=Scale("num_gpus", "GPUs", 1.0, float(LARGEST), log=True),
+        shows=Scale("efficiency", "efficiency", 0.0, 1.05),
+        x=SIZES,
+        lines=lines,
         rules=(rule,) if 1 <= result.limit <= LARGEST else (),
-        handle="num_gpus",
         caption="Solid: the model at your inputs. Dashed: measured by the authors of InternEvo on "
         "A100, against one node. Right of the vertical line, strong scaling has fewer "
         "tokens per GPU than the bound.",

@@ -21,12 +21,13 @@ from engine.core.views import (
     Bars,
     Challenge,
     Condition,
+    Line,
     Lines,
     Point,
     Published,
     Rule,
+    Scale,
     Segment,
-    Series,
     Table,
     Value,
 )
@@ -63,7 +64,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "bytes_per_parameter": outputs["bytes_per_parameter"],
         "held": outputs["held"],
         "regime": regime(inputs, result),
-        "curve": partial(curve, inputs, result),
+        "curve": partial(curve, present, inputs, result),
         "bars": partial(bars, present, inputs, result),
         "sent": outputs["sent"],
         "extra": outputs["extra"],
@@ -211,39 +212,25 @@ COLORS = {0: "ink", 1: "optimizer", 2: "gradients", 3: "parameters"}
 NAMES = {0: "DDP", 1: "ZeRO-1", 2: "ZeRO-2", 3: "ZeRO-3"}
 
 
-def curve(inputs: Inputs, result: Result) -> Lines:
+def curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the saving of every stage against the number of GPUs."""
-    series = tuple(
-        Series(
-            key=f"stage{stage}",
-            label=NAMES[stage],
-            x=tuple(map(float, RANKS)),
-            y=saved,
-            color=COLORS[stage],
-        )
-        for stage, saved in zip(STAGES[1:], result.over_ranks(), strict=True)
-    )
     two = result.published[1]
-    points = [
-        Point(
-            key="published", label=say("published: {s}", s=(two, SHARE)), x=2.0, y=two, color="ink"
-        )
-    ]
-    if result.stage:
-        now = result.saving
-        points.append(
-            Point(key="now", label=say("{s}", s=(now, SHARE)), x=float(inputs.ranks), y=now)
-        )
+    label = say("published: {s}", s=(two, SHARE))
     even = result.even if result.stage else 0.0
     rule = Rule(key="even", label=say("equal"), axis="x", at=even, color="muted")
-    return Lines(
-        title="States saved on each GPU",
-        x=Axis(label="GPUs", quantity=COUNT, low=1.0, high=1024.0, scale="log"),
-        y=Axis(label="saved", quantity=SHARE, low=0.0, high=1.05),
-        series=series,
-        points=tuple(points),
-        rules=(rule,) if 1.0 < even <= 1024.0 else (),
+    return present.curve(
+        "States saved on each GPU",
+        over=Scale(COUNT, "GPUs", 1.0, 1024.0, log=True),
+        shows=Scale("saving", "saved", 0.0, 1.05),
+        x=RANKS,
+        lines=(
+            Line(f"stage{stage}", NAMES[stage], saved, COLORS[stage])
+            for stage, saved in zip(STAGES[1:], result.over_ranks(), strict=True)
+        ),
         handle="ranks",
+        marked=bool(result.stage),
+        points=(Point(key="published", label=label, x=2.0, y=two, color="ink"),),
+        rules=(rule,) if 1.0 < even <= 1024.0 else (),
         caption="The axis of GPUs is logarithmic. On the dashed line a GPU's share weighs as much "
         "as what it keeps whole.",
     )
@@ -282,33 +269,20 @@ def volume(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the bytes sent in a step against the micro-batches that it accumulates."""
     columns = result.over_batches
     # ZeRO-1 lies on plain data parallelism where gradients and parameters have as many bytes.
-    series = tuple(
-        Series(
-            key=f"stage{stage}",
-            label=NAMES[stage],
-            x=tuple(map(float, BATCHES)),
-            y=column,
-            color=COLORS[stage],
-            dashed=stage == 0,
-        )
+    lines = [
+        Line(f"stage{stage}", NAMES[stage], column, COLORS[stage], dashed=stage == 0)
         for stage, column in zip(STAGES, columns, strict=True)
-    )
+    ]
     high = max(*map(max, columns), 1.0)
     low = min((y for column in columns for y in column if y > 0), default=high / 10)
-    now = result.sent
-    return Lines(
-        title="Bytes that each GPU sends in a step",
-        x=Axis(label="micro-batches per step", quantity=COUNT, low=1.0, high=64.0, scale="log"),
-        y=Axis(label="sent", quantity=BYTES, low=low / 2, high=high * 2, scale="log"),
-        series=series if high > 1.0 else (),
-        points=(
-            Point(
-                key="now", label=say("{s}", s=(now, BYTES)), x=float(inputs.num_microbatches), y=now
-            ),
-        )
-        if now > 0
-        else (),
+    return present.curve(
+        "Bytes that each GPU sends in a step",
+        over=Scale(COUNT, "micro-batches per step", 1.0, 64.0, log=True),
+        shows=Scale("sent", "sent", low / 2, high * 2, log=True),
+        x=BATCHES,
+        lines=lines if high > 1.0 else (),
         handle="num_microbatches",
+        marked=result.sent > 0,
         caption=present.say(
             "Both axes are logarithmic. Micro-batches: {num_microbatches}. ZeRO-1 sends {one}, "
             "ZeRO-2 {two} and ZeRO-3 {three}: stages 2 and 3 keep no place for a sum that is not "

@@ -74,11 +74,11 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         "all_reduce_time": partial(headline, present, inputs, result),
         "regime": partial(regime, present, inputs, result),
-        "efficiency_curve": partial(efficiency_curve, present, inputs, result),
+        "efficiency_curve": partial(efficiency_curve, present, result),
         "timeline": partial(timeline, present, inputs, result),
         **step_values(present, inputs, result),
         "advice": partial(advice, present, result),
-        "required_curve": partial(required_curve, present, inputs, result),
+        "required_curve": partial(required_curve, present, result),
         "formula": partial(formula, present, inputs, result),
         "parts": partial(parts, present, result),
         **all_reduce_values(present, inputs, result),

@@ -26,11 +26,11 @@ from engine.core.views import (
     Bar,
     Bars,
     Lane,
+    Line,
     Lines,
-    Point,
     Rule,
+    Scale,
     Segment,
-    Series,
     Span,
     Timeline,
 )
@@ -107,69 +107,51 @@ def _bars(present: Presenter, title: str, rows: tuple[tuple[str, str, Seconds, s
     )
 
 
-def efficiency_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+def efficiency_curve(present: Presenter, result: Result) -> Lines:
     """Return the share of the step that computes, over the tokens per GPU."""
     curve = result.curve()
-    curves = (
-        ("set", "as set", "compute", curve.as_set),
-        ("ideal", "ideal", "ink", curve.ideal),
-        ("blocking", "no overlap", "communication", curve.blocking),
-    )
-    return Lines(
-        title="Efficiency against tokens per GPU",
-        x=_tokens(present),
-        y=present.axis("efficiency", "share of the step that computes", low=0.0, high=1.0),
-        series=tuple(
-            Series(key=key, label=label, x=TOKENS_COLUMN, y=y, color=color, dashed=key != "set")
-            for key, label, color, y in curves
+    return present.curve(
+        "Efficiency against tokens per GPU",
+        over=_TOKENS,
+        shows=Scale("efficiency", "share of the step that computes", 0.0, 1.0),
+        x=TOKENS_COLUMN,
+        lines=(
+            Line("set", "as set", curve.as_set, "compute"),
+            Line("ideal", "ideal", curve.ideal, "ink", dashed=True),
+            Line("blocking", "no overlap", curve.blocking, "communication", dashed=True),
         ),
-        points=(
-            Point(
-                key="now",
-                label=present.say("{efficiency}"),
-                x=inputs.tokens_per_gpu,
-                y=result.efficiency,
-            ),
-        ),
-        rules=_break_even_rule(present, result),
         handle="tokens_per_gpu",
+        rules=_break_even_rule(present, result),
         caption="Drag the handle along the axis, past the dashed line.",
     )
 
 
-def required_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+def required_curve(present: Presenter, result: Result) -> Lines:
     """Return the port speed that hides the all-reduce, over the tokens per GPU."""
-    now, ports = result.required_bandwidth, zip(TOKENS_COLUMN, result.ports(), strict=True)
+    ports = zip(TOKENS_COLUMN, result.ports(), strict=True)
     # Where the part inside the node alone outlasts the backward pass, no port is fast enough.
     needed = [(t, port) for t, port in ports if math.isfinite(port)]
     have = result.port_speed
     low, high = (bound([have, *(port for _, port in needed)]) for bound in (min, max))
-    x, y = zip(*needed, strict=True) if needed else ((), ())
-    label = present.say("{required_bandwidth}")
-    return Lines(
-        title="Port speed that hides the all-reduce",
-        x=_tokens(present),
-        y=present.axis(
+    return present.curve(
+        "Port speed that hides the all-reduce",
+        over=_TOKENS,
+        shows=Scale(
             "required_bandwidth",
             "per port, one way",
-            low=10 ** math.floor(math.log10(low * 8)) / 8,
-            high=10 ** math.ceil(math.log10(high * 8)) / 8,
-            scale="log",
+            10 ** math.floor(math.log10(low * 8)) / 8,
+            10 ** math.ceil(math.log10(high * 8)) / 8,
+            log=True,
         ),
-        series=(Series(key="needed", label="needed", x=x, y=y, color="communication"),),
-        points=(Point(key="now", label=label, x=inputs.tokens_per_gpu, y=now),)
-        if math.isfinite(now)
-        else (),
+        x=[t for t, _ in needed],
+        lines=(Line("needed", "needed", [port for _, port in needed], "communication"),),
+        handle="tokens_per_gpu",
+        marked=math.isfinite(result.required_bandwidth),
         rules=(
             Rule(key="have", label=present.say("you have {port_speed}"), axis="y", at=have),
             *_break_even_rule(present, result),
         ),
-        handle="tokens_per_gpu",
     )
-
-
-def _tokens(present: Presenter) -> Axis:
-    return present.axis("break_even_tokens", "tokens per GPU", low=LOW, high=HIGH, scale="log")
 
 
 def _break_even_rule(present: Presenter, result: Result) -> tuple[Rule, ...]:
@@ -183,6 +165,7 @@ def _break_even_rule(present: Presenter, result: Result) -> tuple[Rule, ...]:
 # The gradient sync lab, solved.
 
 LOW, HIGH = 256, 1_048_576
+_TOKENS = Scale("break_even_tokens", "tokens per GPU", LOW, HIGH, log=True)
 TOKENS_COLUMN = tuple(
     round(math.exp(math.log(LOW) + i / 72 * (math.log(HIGH) - math.log(LOW)))) for i in range(73)
 )

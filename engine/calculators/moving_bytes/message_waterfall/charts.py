@@ -14,11 +14,11 @@ from engine.core.views import (
     Bars,
     Citation,
     Lane,
+    Line,
     Lines,
-    Point,
     Rule,
+    Scale,
     Segment,
-    Series,
     Span,
     Table,
     Timeline,
@@ -92,17 +92,19 @@ def latency_shares(present: Presenter, inputs: Inputs, result: Result) -> Lines:
         ("pcie", "PCIe", "accent", tuple(timing.pcie_share for timing in ours)),
         ("published", "PCIe, published", "accent", tuple(timing.pcie_share for timing in theirs)),
     )
-    return Lines(
-        title="How much of the time is latency",
-        x=present.axis("break_even", "message", low=LOW, high=HIGH, scale="log"),
-        y=present.axis("pcie_share", "share of the time", low=0.0, high=1.02),
-        series=tuple(
-            Series(key=key, label=label, x=COLUMN, y=y, color=color, dashed=key == "published")
+    return present.curve(
+        "How much of the time is latency",
+        over=Scale("break_even", "message", LOW, HIGH, log=True),
+        shows=Scale("pcie_share", "share of the time", 0.0, 1.02),
+        x=COLUMN,
+        lines=(
+            Line(key, label, y, color, dashed=key == "published")
             for key, label, color, y in columns
         ),
-        points=(Point(key="now", label=present.say("{pcie_share}"), x=inputs.message, y=now),),
-        rules=(rule,) if LOW <= even <= HIGH else (),
         handle="message",
+        at=now,
+        now="{pcie_share}",
+        rules=(rule,) if LOW <= even <= HIGH else (),
         caption="At the dashed vertical line, latencies and bytes take equally long.",
     )
 

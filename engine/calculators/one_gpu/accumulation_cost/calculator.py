@@ -14,7 +14,7 @@ from engine.calculators.one_gpu.accumulation_cost.result import solve as solve
 from engine.core.inputs import Scalar
 from engine.core.outputs import Presenter, Views
 from engine.core.text import say
-from engine.core.units import BYTES, COUNT, SHARE, TOKEN_RATE
+from engine.core.units import BYTES, COUNT, TOKEN_RATE
 from engine.core.views import (
     Axis,
     Badge,
@@ -22,11 +22,11 @@ from engine.core.views import (
     Bars,
     Challenge,
     Condition,
+    Line,
     Lines,
-    Point,
     Rule,
+    Scale,
     Segment,
-    Series,
     Table,
 )
 from engine.form.run.prediction_text import value_with_range
@@ -71,8 +71,8 @@ def views(inputs: Inputs, result: Result) -> Views:
         ),
         **present.values("gained"),
         "memory": partial(memory, inputs, result),
-        "volume": partial(volume, inputs, result),
-        "speed": partial(speeds, inputs, result),
+        "volume": partial(volume, present, inputs, result),
+        "speed": partial(speeds, present, inputs, result),
         "pipeline": partial(pipeline, present, inputs, result),
         **present.values("bubble", "in_flight"),
         "schemes": partial(schemes, result),
@@ -174,44 +174,18 @@ def _segments(usage: AccumulationMemory) -> tuple[Segment, ...]:
     )
 
 
-def volume(inputs: Inputs, result: Result) -> Lines:
+def volume(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the bytes that a GPU sends for each of its tokens, over the micro-batches."""
-    series = [
-        Series(
-            key=key,
-            label=SCHEMES[key],
-            x=_COLUMN,
-            y=result.volumes()[key],
-            color=color,
-            dashed=key in ("ddp_sync", "fsdp_once"),
-        )
-        for key, color in (_COLORS | _FSDP).items()
-    ]
-    ends = [value for line in series for value in line.y]
-    return Lines(
-        title="Bytes sent for a token, over the micro-batches",
-        x=Axis(
-            label="micro-batches of a step",
-            quantity=COUNT,
-            low=1,
-            high=MAX_MICRO_BATCHES,
-            scale="log",
-        ),
-        y=Axis(
-            label="sent for each token",
-            quantity=BYTES,
-            low=0.6 * min(ends),
-            high=1.6 * max(ends),
-            scale="log",
-        ),
-        series=tuple(series),
-        points=(
-            Point(
-                key="now",
-                label=say("{v}", v=(result.per_token, BYTES)),
-                x=inputs.num_microbatches,
-                y=result.per_token,
-            ),
+    volumes = {key: result.volumes()[key] for key in _COLORS | _FSDP}
+    ends = [value for column in volumes.values() for value in column]
+    return present.curve(
+        "Bytes sent for a token, over the micro-batches",
+        over=Scale(COUNT, "micro-batches of a step", 1, MAX_MICRO_BATCHES, log=True),
+        shows=Scale("per_token", "sent for each token", 0.6 * min(ends), 1.6 * max(ends), log=True),
+        x=_COLUMN,
+        lines=(
+            Line(key, SCHEMES[key], volumes[key], color, dashed=key in ("ddp_sync", "fsdp_once"))
+            for key, color in (_COLORS | _FSDP).items()
         ),
         handle="num_microbatches",
         caption="Falling lines reduce once per step. Lines that stay level communicate with every "
@@ -221,74 +195,35 @@ def volume(inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def speeds(inputs: Inputs, result: Result) -> Lines:
+def speeds(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return tokens per second per GPU over the micro-batches, for schemes that the model knows."""
     looks = {"ddp": "ink", "zero1": "data", "fsdp": "communication"}
-    series = tuple(
-        Series(
-            key=key,
-            label=SCHEMES[key],
-            x=_COLUMN,
-            y=column,
-            color=looks[key],
-            dashed=key == "ddp",
-        )
-        for key, column in result.speeds().items()
-    )
-    most = max(result.token_rate, *(max(line.y) for line in series))
-    return Lines(
-        title="Speed over the micro-batches",
-        x=Axis(
-            label="micro-batches of a step",
-            quantity=COUNT,
-            low=1,
-            high=MAX_MICRO_BATCHES,
-            scale="log",
-        ),
-        y=Axis(label="tokens per second per GPU", quantity=COUNT, low=0.0, high=1.15 * most),
-        series=series,
-        points=(
-            Point(
-                key="now",
-                label=say("yours: {v}", v=(result.token_rate, TOKEN_RATE)),
-                x=inputs.num_microbatches,
-                y=result.token_rate,
-            ),
+    rates = result.speeds()
+    most = max(result.token_rate, *map(max, rates.values()))
+    return present.curve(
+        "Speed over the micro-batches",
+        over=Scale(COUNT, "micro-batches of a step", 1, MAX_MICRO_BATCHES, log=True),
+        shows=Scale(COUNT, "tokens per second per GPU", 0.0, 1.15 * most),
+        x=_COLUMN,
+        lines=(
+            Line(key, SCHEMES[key], column, looks[key], dashed=key == "ddp")
+            for key, column in rates.items()
         ),
         handle="num_microbatches",
+        at=result.token_rate,
+        now=say("yours: {v}", v=(result.token_rate, TOKEN_RATE)),
         caption="The chart does not ask whether a scheme fits; the memory bars do, for yours.",
     )
 
 
 def pipeline(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the bubble of a pipeline over the micro-batches."""
-    return Lines(
-        title="Idle share of a pipeline, over the micro-batches",
-        x=Axis(
-            label="micro-batches of a step",
-            quantity=COUNT,
-            low=1,
-            high=MAX_MICRO_BATCHES,
-            scale="log",
-        ),
-        y=Axis(label="of the step", quantity=SHARE, low=0.0, high=1.0),
-        series=(
-            Series(
-                key="bubble",
-                label="bubble",
-                x=_COLUMN,
-                y=result.bubbles,
-                color="pipeline",
-            ),
-        ),
-        points=(
-            Point(
-                key="now",
-                label=present.say("{bubble}"),
-                x=inputs.num_microbatches,
-                y=result.bubble,
-            ),
-        ),
+    return present.curve(
+        "Idle share of a pipeline, over the micro-batches",
+        over=Scale(COUNT, "micro-batches of a step", 1, MAX_MICRO_BATCHES, log=True),
+        shows=Scale("bubble", "of the step", 0.0, 1.0),
+        x=_COLUMN,
+        lines=(Line("bubble", "bubble", result.bubbles, "pipeline"),),
         handle="num_microbatches",
         caption=present.say(
             "1F1B on {pipeline_parallel} stages. The first stage holds as many micro-batches as "

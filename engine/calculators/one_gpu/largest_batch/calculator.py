@@ -72,7 +72,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         "largest": largest(present, result),
         "fits": fits(present, result),
-        "memory_line": partial(memory_line, inputs, fit),
+        "memory_line": partial(memory_line, present, fit),
         "memory_bars": partial(memory_bars, inputs, result),
         **outputs,
         "possible": possible_badge(fit.run, result.doubts, result.changes),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from engine.calculators.one_gpu.largest_batch.result import HIGHEST, RECOMPUTE, Inputs, Result
+from engine.core.outputs import Presenter
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, SHARE, TOKEN_RATE, TOKENS, Bytes
 from engine.core.views import (
@@ -10,12 +11,12 @@ from engine.core.views import (
     Bar,
     Bars,
     Frame,
+    Line,
     Lines,
-    Point,
     Rule,
+    Scale,
     Scene,
     Segment,
-    Series,
     Shape,
     Table,
 )
@@ -27,7 +28,7 @@ from engine.simulate.step.largest_batch import BatchFit
 _COLUMN = tuple(HIGHEST ** (step / 64) for step in range(65))
 
 
-def memory_line(inputs: Inputs, fit: BatchFit) -> Lines:
+def memory_line(present: Presenter, fit: BatchFit) -> Lines:
     """Return the chart of memory over the micro-batch size, with fixed part and capacity."""
     top = 1.5 * fit.usable
     line = fit.line
@@ -35,37 +36,25 @@ def memory_line(inputs: Inputs, fit: BatchFit) -> Lines:
     outside = [b for b in _COLUMN if fit.usable < line.memory(b) <= top]
     if 1 <= line.max_sequences <= HIGHEST:
         inside, outside = [*inside, line.max_sequences], [line.max_sequences, *outside]
+    over = map(line.memory, outside)
+    fixed = (1, HIGHEST) if line.fixed <= top else ()
+    least = [line.fixed] * len(fixed)
     total = fit.memory.total
-    return Lines(
-        title="Memory of the GPU that holds most against the micro-batch",
-        x=Axis(label="micro-batch, sequences", quantity=COUNT, low=1, high=HIGHEST, scale="log"),
-        y=Axis(label="memory", quantity=BYTES, low=0.0, high=top),
-        series=(
-            _series("fits", "fits", inside, list(map(line.memory, inside)), "activations"),
-            _series("over", "out of memory", outside, list(map(line.memory, outside)), "buffers"),
-            _series("fixed", "without any sequence", [1, HIGHEST], [line.fixed] * 2, "ink")
-            if line.fixed <= top
-            else _series("fixed", "without any sequence", [], [], "ink"),
+    return present.curve(
+        "Memory of the GPU that holds most against the micro-batch",
+        over=Scale(COUNT, "micro-batch, sequences", 1, HIGHEST, log=True),
+        shows=Scale(BYTES, "memory", 0.0, top),
+        lines=(
+            Line("fits", "fits", map(line.memory, inside), "activations", x=inside),
+            Line("over", "out of memory", over, "buffers", dashed=True, x=outside),
+            Line("fixed", "without any sequence", least, "ink", dashed=True, x=fixed),
         ),
-        points=(
-            Point(
-                key="now",
-                label=say("{m}", m=(total, BYTES)),
-                x=inputs.micro_batch_size,
-                y=total,
-            ),
-        )
-        if total <= top
-        else (),
-        rules=_rules(fit),
         handle="micro_batch_size",
+        at=total,
+        marked=total <= top,
+        rules=_rules(fit),
         caption="Drag the handle across the vertical line.",
     )
-
-
-def _series(key: str, label: str, x: list[float], y: list[float], color: str) -> Series:
-    dashed = key != "fits"
-    return Series(key=key, label=label, x=tuple(x), y=tuple(y), color=color, dashed=dashed)
 
 
 def _rules(fit: BatchFit) -> tuple[Rule, ...]:

@@ -22,9 +22,11 @@ from engine.core.views import (
     Challenge,
     Code,
     Condition,
+    Line,
     Lines,
     Point,
     Rule,
+    Scale,
     Segment,
     Series,
 )
@@ -73,7 +75,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "over_step": partial(memory_over_step, result),
         "pareto": partial(pareto, present, result),
         "policies": partial(policy_bars, result),
-        "lengths": partial(memory_by_length, inputs, result),
+        "lengths": partial(memory_by_length, present, inputs, result),
         **present.values("gpt_none", "gpt_selective", "gpt_full"),
         "tensors": partial(board.tensor_table, result),
         "policy": partial(pytorch_policy, result),
@@ -240,7 +242,7 @@ def _bar(key: str, step: RecomputeStep) -> Bar:
     )
 
 
-def memory_by_length(inputs: Inputs, result: Result) -> Lines:
+def memory_by_length(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the chart of saved bytes over the sequence length: three policies and a formula."""
     column, kept = tuple(map(float, LENGTHS)), result.lengths()
     looks = (
@@ -249,28 +251,17 @@ def memory_by_length(inputs: Inputs, result: Result) -> Lines:
         ("full", "inputs only", "compute", False),
         ("gpt", "GPT formula", "muted", True),
     )
-    return Lines(
-        title="What the layers keep, over the sequence length",
-        x=Axis(label="tokens per sequence", quantity=TOKENS, low=1024, high=LONGEST, scale="log"),
-        y=Axis(
-            label="kept by all layers",
-            quantity=BYTES,
-            low=kept["full"][0] / 2,
-            high=2 * kept["gpt"][-1],
-            scale="log",
+    return present.curve(
+        "What the layers keep, over the sequence length",
+        over=Scale(TOKENS, "tokens per sequence", 1024, LONGEST, log=True),
+        shows=Scale(
+            "kept", "kept by all layers", kept["full"][0] / 2, 2 * kept["gpt"][-1], log=True
         ),
-        series=tuple(
-            Series(key=key, label=label, x=column, y=kept[key], color=color, dashed=dashed)
-            for key, label, color, dashed in looks
+        x=column,
+        lines=(
+            Line(key, label, kept[key], color, dashed=dashed) for key, label, color, dashed in looks
         ),
-        points=(
-            Point(
-                key="now",
-                label=say("{m}", m=(result.kept, BYTES)),
-                x=inputs.sequence_length,
-                y=result.kept,
-            ),
-        ),
+        handle="sequence_length",
         rules=(
             Rule(
                 key="usable",
@@ -279,7 +270,6 @@ def memory_by_length(inputs: Inputs, result: Result) -> Lines:
                 at=result.usable,
             ),
         ),
-        handle="sequence_length",
         caption="Drag the handle. Both axes are logarithmic.",
     )
 

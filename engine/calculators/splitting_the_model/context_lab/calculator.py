@@ -23,7 +23,7 @@ from engine.catalog.measured_timings import OWN_ATTENTIONS, OWN_DATE
 from engine.core.inputs import Scalar
 from engine.core.outputs import Presenter, Views
 from engine.core.text import say
-from engine.core.units import BYTES, COUNT, FLOP_RATE, RATIO, SECONDS, SHARE, TOKENS, with_digits
+from engine.core.units import BYTES, COUNT, FLOP_RATE, SECONDS, SHARE, TOKENS, with_digits
 from engine.core.views import (
     Axis,
     Badge,
@@ -34,12 +34,13 @@ from engine.core.views import (
     Citation,
     Condition,
     Heatmap,
+    Line,
     Lines,
     Point,
     Published,
     Rule,
+    Scale,
     Segment,
-    Series,
     Table,
 )
 from engine.form.memory_fit import memory_segments
@@ -64,7 +65,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": regime(present, inputs, result),
         **present.values("waits", "merged", "layer", "layer_share", "step_share"),
         "formula": present.formula("With your numbers", OVERLAP_TOKENS, c="threshold"),
-        "regime_map": partial(regime_map, inputs, result),
+        "regime_map": partial(regime_map, present, inputs, result),
         "exposed_map": partial(exposed_map, inputs, result),
         "by_way": partial(attention_by_method, result),
         **present.values("buffer", "held"),
@@ -323,29 +324,19 @@ def ratio_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the ratio of a ring step over the number of ranks."""
     far, near = result.ratios()
     every = (*far, *near, 1.0)
-    xs = tuple(float(ranks) for ranks in RANKS)
-    point = Point(
-        key="now", label=present.say("{ratio}"), x=inputs.context_parallel, y=result.ratio
-    )
-    return Lines(
-        title="A ring step: computing over sending",
-        x=Axis(
-            label="ranks that share the sequence", quantity=COUNT, low=1, high=MOST, scale="log"
+    low, high = min(every) / 1.5, 1.5 * max(every)
+    return present.curve(
+        "A ring step: computing over sending",
+        over=Scale(COUNT, "ranks that share the sequence", 1, MOST, log=True),
+        shows=Scale("ratio", "computing over sending", low, high, log=True),
+        x=RANKS,
+        lines=(
+            Line("own", "your cluster", far, "context"),
+            Line("near", "all on NVLink", near, "muted", dashed=True),
         ),
-        y=Axis(
-            label="computing over sending",
-            quantity=RATIO,
-            low=min(every) / 1.5,
-            high=1.5 * max(every),
-            scale="log",
-        ),
-        series=(
-            Series(key="own", label="your cluster", x=xs, y=far, color="context"),
-            Series(key="near", label="all on NVLink", x=xs, y=near, color="muted", dashed=True),
-        ),
-        points=(point,) if inputs.context_parallel > 1 else (),
-        rules=(Rule(key="one", label="just hidden", axis="y", at=1.0),),
         handle="context_parallel",
+        marked=inputs.context_parallel > 1,
+        rules=(Rule(key="one", label="just hidden", axis="y", at=1.0),),
         caption=say(
             "Below the line a block travels longer than a step computes. {s} tokens in all.",
             s=(inputs.sequence_length, TOKENS),
@@ -413,28 +404,24 @@ def measured_attention(result: Result) -> Table:
 # Maps of the lab: limit of overlap over length and ranks, with the configured point.
 
 
-def regime_map(inputs: Inputs, result: Result) -> Lines:
+def regime_map(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return up to how many ranks the ring hides, over the length of the sequence."""
     low, high = LENGTHS
     hidden = result.hidden()
     xs = hidden.lengths
     most = result.job.rank.domain // int(inputs.tensor_parallel)
-    return Lines(
-        title="Where overlap ends",
-        x=Axis(label="sequence length", quantity=TOKENS, low=low, high=high, scale="log"),
-        y=Axis(label="ranks", quantity=COUNT, low=1, high=MOST, scale="log"),
-        series=(
-            Series(key="near", label="on NVLink", x=xs, y=hidden.near, color="muted", dashed=True),
-            Series(key="far", label="on the network", x=xs, y=hidden.far, color="context"),
+    return present.curve(
+        "Where overlap ends",
+        over=Scale(TOKENS, "sequence length", low, high, log=True),
+        shows=Scale(COUNT, "ranks", 1, MOST, log=True),
+        x=xs,
+        lines=(
+            Line("near", "on NVLink", hidden.near, "muted", dashed=True),
+            Line("far", "on the network", hidden.far, "context"),
         ),
-        points=(
-            Point(
-                key="now",
-                label="you",
-                x=inputs.sequence_length,
-                y=inputs.context_parallel,
-            ),
-        ),
+        handle="sequence_length",
+        at=inputs.context_parallel,
+        now="you",
         rules=(
             Rule(
                 key="node",
@@ -446,7 +433,6 @@ def regime_map(inputs: Inputs, result: Result) -> Lines:
         )
         if most > 1
         else (),
-        handle="sequence_length",
         caption="Below a curve the ring hides; above it blocks are waited for. A ring that leaves "
         "its node follows the curve of the network.",
     )

@@ -28,18 +28,18 @@ def views(inputs: Inputs, result: Result) -> Views:
     present = Presenter(result, inputs)
     evidence = result.plan.evidence
     return {
-        "over_length": partial(charts.over_length, present, inputs, result),
+        "over_length": partial(charts.over_length, present, result),
         **present.values(
             "parameters", "twin_parameters", "operations", "saved", "pairs", "cache", "twin_cache"
         ),
         "strip": partial(charts.strip, inputs, result),
         "by_kind": partial(charts.by_kind, result),
-        "cache_curve": partial(charts.cache_curve, present, inputs, result),
+        "cache_curve": partial(charts.cache_curve, present, result),
         "rate": value_with_range(present, "rate", evidence),
         "step": value_with_range(present, "step", evidence),
         "faster": present.value("faster"),
         "plan": charts.plan_badge(present, result),
-        "rate_curve": partial(charts.rate_curve, present, inputs, result),
+        "rate_curve": partial(charts.rate_curve, present, result),
         "exchanges": partial(charts.exchange_table, result),
         "published": partial(charts.published_table, result),
         "pattern": partial(_pattern, inputs, result),

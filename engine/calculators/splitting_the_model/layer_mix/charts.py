@@ -15,11 +15,11 @@ from engine.core.views import (
     Cell,
     Citation,
     Frame,
+    Line,
     Lines,
-    Point,
+    Scale,
     Scene,
     Segment,
-    Series,
     Shape,
     Table,
 )
@@ -45,89 +45,61 @@ _WAYS = {
     "heads": "all tokens of some heads, and the results back",
 }
 _WIDTH, _PER_ROW, _TALL, _ROW = 480.0, 31, 20.0, 24.0
+_LENGTH = Scale(COUNT, "sequence length, tokens", LOW, HIGH, log=True)
+_TWIN = "full attention in every layer"
 
 
-def over_length(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+def over_length(present: Presenter, result: Result) -> Lines:
     """Return the operations of a token over the length, with and without other layers."""
     mixed, twin, matrices = result.over_length
-    return Lines(
-        title="Operations per token over the sequence length",
-        x=_length_axis(),
-        y=Axis(
-            label="operations per token",
-            quantity=OPERATIONS,
-            low=0.6 * matrices[0],
-            high=1.3 * max(*mixed, *twin),
-            scale="log",
+    low, high = 0.6 * matrices[0], 1.3 * max(*mixed, *twin)
+    return present.curve(
+        "Operations per token over the sequence length",
+        over=_LENGTH,
+        shows=Scale("operations", "operations per token", low, high, log=True),
+        x=LENGTHS,
+        lines=(
+            Line("own", "these layers", mixed, "compute"),
+            Line("twin", _TWIN, twin, "muted", dashed=True),
+            Line("matrices", "matrices alone", matrices, "parameters", dashed=True),
         ),
-        series=(
-            _series("own", "these layers", mixed, "compute"),
-            _series("twin", "full attention in every layer", twin, "muted", dashed=True),
-            _series("matrices", "matrices alone", matrices, "parameters", dashed=True),
-        ),
-        points=(_now(inputs, present.say("{operations}"), result.operations),),
         handle="sequence_length",
         caption="Drag the handle. The matrices cost the same at any length; what grows is the "
         "work between tokens.",
     )
 
 
-def _length_axis() -> Axis:
-    return Axis(label="sequence length, tokens", quantity=COUNT, low=LOW, high=HIGH, scale="log")
-
-
-def _now(inputs: Inputs, label: Text, value: float) -> Point:
-    return Point(key="now", label=label, x=inputs.sequence_length, y=value)
-
-
-def _series(
-    key: str, label: str, y: tuple[float, ...], color: str, *, dashed: bool = False
-) -> Series:
-    x = LENGTHS if len(y) == len(LENGTHS) else PLANNED
-    return Series(key=key, label=label, x=x, y=y, color=color, dashed=dashed)
-
-
-def cache_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+def cache_curve(present: Presenter, result: Result) -> Lines:
     """Return the chart of a sequence's cache over its length."""
     mixed, twin = result.caches()
-    return Lines(
-        title="KV cache and states of one sequence",
-        x=_length_axis(),
-        y=Axis(
-            label="keys, values and states",
-            quantity=BYTES,
-            low=0.5 * min(*mixed, *twin),
-            high=1.5 * max(*mixed, *twin),
-            scale="log",
+    low, high = 0.5 * min(*mixed, *twin), 1.5 * max(*mixed, *twin)
+    return present.curve(
+        "KV cache and states of one sequence",
+        over=_LENGTH,
+        shows=Scale("cache", "keys, values and states", low, high, log=True),
+        x=LENGTHS,
+        lines=(
+            Line("own", "these layers", mixed, "activations"),
+            Line("twin", _TWIN, twin, "muted", dashed=True),
         ),
-        series=(
-            _series("own", "these layers", mixed, "activations"),
-            _series("twin", "full attention in every layer", twin, "muted", dashed=True),
-        ),
-        points=(_now(inputs, present.say("{cache}"), result.cache),),
         handle="sequence_length",
         caption="A state has one size at any length; keys and values of full attention grow.",
     )
 
 
-def rate_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+def rate_curve(present: Presenter, result: Result) -> Lines:
     """Return the predicted speed over the length."""
     mixed, twin = result.rates()
-    return Lines(
-        title="Predicted tokens per second of a GPU, by length",
-        x=_length_axis(),
-        y=Axis(
-            label="tokens per second per GPU",
-            quantity=TOKEN_RATE,
-            low=0.5 * min(*mixed, *twin),
-            high=1.5 * max(*mixed, *twin),
-            scale="log",
+    low, high = 0.5 * min(*mixed, *twin), 1.5 * max(*mixed, *twin)
+    return present.curve(
+        "Predicted tokens per second of a GPU, by length",
+        over=_LENGTH,
+        shows=Scale("rate", "tokens per second per GPU", low, high, log=True),
+        x=PLANNED,
+        lines=(
+            Line("own", "these layers", mixed, "compute"),
+            Line("twin", _TWIN, twin, "muted", dashed=True),
         ),
-        series=(
-            _series("own", "these layers", mixed, "compute"),
-            _series("twin", "full attention in every layer", twin, "muted", dashed=True),
-        ),
-        points=(_now(inputs, present.say("{rate}"), result.rate),),
         handle="sequence_length",
         caption="At each length the fastest plan that fits, or the one that needs least memory.",
     )

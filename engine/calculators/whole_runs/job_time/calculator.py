@@ -23,11 +23,12 @@ from engine.core.views import (
     Badge,
     Bar,
     Bars,
+    Line,
     Lines,
-    Point,
     Published,
     Receipt,
     Rule,
+    Scale,
     Segment,
     Series,
     Value,
@@ -307,47 +308,41 @@ def waterfall(present: Presenter, result: Result) -> Bars:
 def goodput_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return goodput over the work between checkpoints, with the handle on it."""
     best = Rule(key="best", label=present.say("best: {daly}"), axis="x", at=result.daly)
-    curves, now = result.curves, result.goodput
-    first = Series(
-        key="first", label="first order", x=INTERVALS, y=curves.first, color="muted", dashed=True
-    )
-    return Lines(
-        title="Goodput against the work between two checkpoints",
-        x=present.axis("daly", "work between checkpoints", low=SHORTEST, high=LONGEST, scale="log"),
-        y=present.axis("goodput", "goodput", low=0.0, high=1.0),
-        series=(
-            Series(key="higher", label="Daly's model", x=INTERVALS, y=curves.daly, color="compute"),
-            first,
+    return present.curve(
+        "Goodput against the work between two checkpoints",
+        over=Scale("daly", "work between checkpoints", SHORTEST, LONGEST, log=True),
+        shows=Scale("goodput", "goodput", 0.0, 1.0),
+        x=INTERVALS,
+        lines=(
+            Line("higher", "Daly's model", result.curves.daly, "compute"),
+            Line("first", "first order", result.curves.first, "muted", dashed=True),
         ),
-        points=()
-        if result.short
-        else (Point(key="now", label=present.say("{goodput}"), x=inputs.interval, y=now),),
-        rules=(best,) if SHORTEST <= result.daly <= LONGEST else (),
         handle="interval",
+        marked=not result.short,
+        rules=(best,) if SHORTEST <= result.daly <= LONGEST else (),
         caption="Left of the best point the job saves too often; right of it, too much is lost.",
     )
 
 
 def straggler_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the straggler slowdown of a step over the number of GPUs."""
-    sizes = tuple(float(n) for n in SIZES)
     alike, slowed = (
         tuple(max(0.0, y) for y in column) for column in (result.curves.alike, result.curves.slowed)
     )
     here = result.slow_down - 1
-    series = (
-        Series(key="slowed", label="with the slow GPU", x=sizes, y=slowed, color="accent"),
-        Series(key="alike", label="all alike", x=sizes, y=alike, color="compute", dashed=True),
+    lines = (
+        Line("slowed", "with the slow GPU", slowed, "accent"),
+        Line("alike", "all alike", alike, "compute", dashed=True),
     )
     high = max(*result.curves.slowed, here, 0.01) * 1.15
-    label = present.say("{s}", s=(here, SHARE))
-    return Lines(
-        title="Time that everybody waits for the slowest, over an average step",
-        x=present.axis("num_gpus", "GPUs", low=sizes[0], high=sizes[-1], scale="log"),
-        y=Axis(label="added to a step", quantity=SHARE, low=0.0, high=high),
-        series=series[0 if inputs.slower else 1 :],
-        points=(Point(key="now", label=label, x=float(inputs.num_gpus), y=max(0.0, here)),),
-        handle="num_gpus",
+    return present.curve(
+        "Time that everybody waits for the slowest, over an average step",
+        over=Scale("num_gpus", "GPUs", SIZES[0], SIZES[-1], log=True),
+        shows=Scale(SHARE, "added to a step", 0.0, high),
+        x=SIZES,
+        lines=lines[0 if inputs.slower else 1 :],
+        at=max(0.0, here),
+        now=present.say("{s}", s=(here, SHARE)),
         caption="The mean of the slowest of n: it grows without end, ever more slowly.",
     )
 

@@ -12,7 +12,6 @@ from engine.calculators.whole_runs.muon_lab.result import (
 from engine.calculators.whole_runs.muon_lab.result import solve as solve
 from engine.core.inputs import Scalar
 from engine.core.outputs import Presenter, Views
-from engine.core.text import say
 from engine.core.units import BYTES, COUNT, RATIO, SECONDS
 from engine.core.views import (
     Axis,
@@ -21,17 +20,18 @@ from engine.core.views import (
     Bars,
     Challenge,
     Condition,
+    Line,
     Lines,
-    Point,
     Rule,
+    Scale,
     Segment,
-    Series,
 )
 from engine.form.memory_fit import tight_mark, with_fit
 from engine.form.run.prediction_text import value_with_range
 from engine.formulas.muon import OVERHEAD
 from engine.simulate.step.muon import SCHEMES, MuonStep, Scheme
 
+_GPUS = Scale(COUNT, "GPUs", GPUS[0], GPUS[1], log=True)
 TITLE = "Muon's optimizer step on your job"
 QUESTION = "How long does Muon take, and who should orthogonalize?"
 HEADLINE = "longer"
@@ -59,14 +59,14 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views: curve, breakdown, numbers and bottleneck."""
     present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "curve": partial(curve, inputs, result),
+        "curve": partial(curve, present, result),
         **present.values("muon", "adam", "longer"),
         "step": value_with_range(present, "step", result.evidence, assumes=(_STEP,)),
         "regime": _regime(present, result),
         **present.values("products", "operations", "communication", "sent", "over_mean"),
         "parts": partial(parts, result),
         "modes": partial(modes, result),
-        "balance": partial(balance, inputs, result),
+        "balance": partial(balance, present, result),
         "ladder": partial(ladder, result),
         **present.values("overhead", "matrices", "parameters", "held"),
         "formula": present.formula("Operations beside the model's, at most", OVERHEAD),
@@ -209,89 +209,49 @@ def _bars(title: str, bars: Iterable[Bar], caption: str) -> Bars:
     )
 
 
-def curve(inputs: Inputs, result: Result) -> Lines:
+def curve(present: Presenter, result: Result) -> Lines:
     """Return the optimizer step over the GPUs, in every way."""
     columns = result.over_gpus()
     every = [time for column in columns.values() for _, time, _ in column]
-    return Lines(
-        title="Muon's optimizer step, over the GPUs",
-        x=_gpus(),
-        y=Axis(
-            label="optimizer step",
-            quantity=SECONDS,
-            low=min(*every, result.adam, result.muon) / 2,
-            high=2 * max(every),
-            scale="log",
-        ),
-        series=tuple(
-            Series(
-                key=key,
-                label=_SHORT[key],
-                x=tuple(float(size) for size, _, _ in column),
-                y=tuple(time for _, time, _ in column),
-                color=_COLORS[key],
+    low, high = min(*every, result.adam, result.muon) / 2, 2 * max(every)
+    return present.curve(
+        "Muon's optimizer step, over the GPUs",
+        over=_GPUS,
+        shows=Scale("muon", "optimizer step", low, high, log=True),
+        lines=(
+            Line(
+                key,
+                _SHORT[key],
+                [time for _, time, _ in column],
+                _COLORS[key],
                 dashed=key in ("gather", "deal"),
+                x=[size for size, _, _ in column],
             )
             for key, column in columns.items()
         ),
-        points=(
-            Point(
-                key="now",
-                label=say("{t}", t=(result.muon, SECONDS)),
-                x=float(inputs.world_size),
-                y=result.muon,
-            ),
-        ),
-        rules=(
-            Rule(
-                key="adam",
-                label=say("AdamW {t}", t=(result.adam, SECONDS)),
-                axis="y",
-                at=result.adam,
-            ),
-        ),
         handle="world_size",
+        rules=(Rule(key="adam", label=present.say("AdamW {adam}"), axis="y", at=result.adam),),
         caption="Tensor and pipeline parallelism stay as they are. What falls to the right is work "
         "that is shared out; what stays level is repeated, or is sent by everybody.",
     )
 
 
-def balance(inputs: Inputs, result: Result) -> Lines:
+def balance(present: Presenter, result: Result) -> Lines:
     """Return the busiest GPU's load over the mean, by number of GPUs."""
     column = result.over_gpus()["owner"]
-    shared = [(size, over) for size, _, over in column]
-    return Lines(
-        title="Operations of the busiest GPU over the mean",
-        x=_gpus(),
-        y=Axis(
-            label="busiest over mean", quantity=RATIO, low=0.0, high=1.1 * max(o for _, o in shared)
-        ),
-        series=(
-            Series(
-                key="over",
-                label="busiest over mean",
-                x=tuple(float(size) for size, _ in shared),
-                y=tuple(over for _, over in shared),
-                color="compute",
-            ),
-        ),
-        points=(
-            Point(
-                key="now",
-                label=say("{r}", r=(result.steps["owner"].over_mean, RATIO)),
-                x=float(inputs.world_size),
-                y=result.steps["owner"].over_mean,
-            ),
-        ),
-        rules=(Rule(key="even", label="even", axis="y", at=1.0, color="muted"),),
+    over = [over for _, _, over in column]
+    return present.curve(
+        "Operations of the busiest GPU over the mean",
+        over=_GPUS,
+        shows=Scale(RATIO, "busiest over mean", 0.0, 1.1 * max(over)),
+        x=[size for size, _, _ in column],
+        lines=(Line("over", "busiest over mean", over, "compute"),),
         handle="world_size",
+        at=result.steps["owner"].over_mean,
+        rules=(Rule(key="even", label="even", axis="y", at=1.0, color="muted"),),
         caption="Whole matrices, the costliest first, each to the GPU with the least work. With "
         "more GPUs than matrices some have none, and the largest matrix sets the time.",
     )
-
-
-def _gpus() -> Axis:
-    return Axis(label="GPUs", quantity=COUNT, low=GPUS[0], high=GPUS[1], scale="log")
 
 
 def ladder(result: Result) -> Bars:

@@ -32,9 +32,10 @@ from engine.core.views import (
     Citation,
     Condition,
     Lane,
+    Line,
     Lines,
-    Point,
     Rule,
+    Scale,
     Segment,
     Series,
     Span,
@@ -66,11 +67,11 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": _regime(present, inputs, result),
         **present.values("generation", "tail", "learning", "update", "rate", "stale"),
         **present.values("mean", "over_mean"),
-        "tail_curve": partial(tail, inputs, result),
+        "tail_curve": partial(tail, present, inputs, result),
         "survivors": partial(survivors, result),
         "measured": partial(measured, result),
         "placements": partial(placements, result),
-        "split": partial(split, inputs, result),
+        "split": partial(split, present, inputs, result),
         "challenge": partial(_challenge, inputs, result),
     }
 
@@ -130,20 +131,21 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
 # The charts of the lab: the tail, the survivors, the split, and all placements.
 
 
-def tail(inputs: Inputs, result: Result) -> Slices[Lines]:
+def tail(present: Presenter, inputs: Inputs, result: Result) -> Slices[Lines]:
     """Compute the chart of generation time over the length spread."""
     curve = yield from result.tail_curve.rest()
     now = curve.now
-    return Lines(
-        title="Generation over the spread of the lengths, all GPUs generating",
-        x=Axis(label="spread", quantity=COUNT, low=SPREAD[0], high=SPREAD[1]),
-        y=Axis(label="time", quantity=SECONDS, low=0.0, high=1.1 * max(*curve.last, now)),
-        series=(
-            Series(key="last", label="last engine", x=SPREADS, y=curve.last, color="communication"),
-            Series(key="mean", label="mean engine", x=SPREADS, y=curve.even, color="compute"),
+    return present.curve(
+        "Generation over the spread of the lengths, all GPUs generating",
+        over=Scale(COUNT, "spread", SPREAD[0], SPREAD[1]),
+        shows=Scale(SECONDS, "time", 0.0, 1.1 * max(*curve.last, now)),
+        x=SPREADS,
+        lines=(
+            Line("last", "last engine", curve.last, "communication"),
+            Line("mean", "mean engine", curve.even, "compute"),
         ),
-        points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.spread, y=now),),
         handle="spread",
+        at=now,
         caption="Between the curves GPUs wait. The median stays as it is; a wider spread makes the "
         "mean longer too.",
     )
@@ -170,7 +172,7 @@ def survivors(result: Result) -> Lines:
     )
 
 
-def split(inputs: Inputs, result: Result) -> Slices[Lines]:
+def split(present: Presenter, inputs: Inputs, result: Result) -> Slices[Lines]:
     """Compute step time over the share of generating GPUs, one step off and as a stream."""
     modes: tuple[tuple[RlMode, str, str], ...] = (
         ("separate", "in turn", "tensor"),
@@ -180,17 +182,15 @@ def split(inputs: Inputs, result: Result) -> Slices[Lines]:
     curve = yield from result.split.rest()
     colocated, now = result.steps["colocated"].total, curve.now
     most = max(*map(max, curve.steps.values()), colocated, now)
-    return Lines(
-        title="A step over the share of the GPUs that generate",
-        x=Axis(label="GPUs that generate", quantity=SHARE, low=SHARES[0], high=SHARES[1]),
-        y=Axis(label="step", quantity=SECONDS, low=0.0, high=1.1 * most),
-        series=tuple(
-            Series(key=mode, label=name, x=SPLITS, y=curve.steps[mode], color=color)
-            for mode, name, color in modes
-        ),
-        points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.share, y=now),),
-        rules=(Rule(key="same", label="same GPUs", axis="y", at=colocated),),
+    return present.curve(
+        "A step over the share of the GPUs that generate",
+        over=Scale(SHARE, "GPUs that generate", SHARES[0], SHARES[1]),
+        shows=Scale(SECONDS, "step", 0.0, 1.1 * most),
+        x=SPLITS,
+        lines=(Line(mode, name, curve.steps[mode], color) for mode, name, color in modes),
         handle="share",
+        at=now,
+        rules=(Rule(key="same", label="same GPUs", axis="y", at=colocated),),
         caption=say(
             f"{MODE_NAMES[curve.mode]}: with {{share}} of them generating, a step takes {{t}}. "
             "Toward the left end too few GPUs generate; toward the right end too few train.",
