@@ -1,7 +1,7 @@
 """The inputs of `estimate_run` that give a run: the way back from a run to the form."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from engine.catalog.accelerators import ACCELERATORS, Gpu
 from engine.catalog.models import MODELS
@@ -10,7 +10,7 @@ from engine.catalog.reader_constants import format_constants
 from engine.core.parsing import exact_text
 from engine.form.own_gpu import OWN_GPU
 from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
-from engine.form.run.nearest_valid import EXPERTS
+from engine.form.run.nearest_valid import EXPERTS, nearest_run
 from engine.run.own_gpu import NAME as OWN_NAME
 from engine.run.own_gpu import RANGES
 from engine.run.parallelism import GradientPrecision
@@ -61,14 +61,21 @@ def estimate_query(inputs: Inputs) -> str:
 
 def fits_form(run: Run) -> bool:
     """Return whether the form has a field for all that this run says."""
-    plan, training = run.plan, run.training
-    named = any(model == run.model for model in MODELS.values())
     gpu = run.cluster.gpu
     readers_gpu = gpu.name == OWN_NAME and "fp4" not in gpu.peak and gpu.pcie == RANGES["pcie"][2]
     sold = readers_gpu or gpu == LIMITED_GPU or any(gpu == known for known in ACCELERATORS.values())
-    latent = run.model.attention == "mla" and not named
-    unsaid = training.recompute_modules or training.fused_norms or run.model.mix
-    return sold and not (latent or unsaid or plan.expert_tensor_parallel > 1)
+    if not sold or run.model.mix:
+        return False
+    again, changes = nearest_run(inputs_of(run))
+    return not changes and _without_names(again) == _without_names(run)
+
+
+def _without_names(run: Run) -> Run:
+    """Return the run without what changes no answer: names, the price, a head's usual size."""
+    model = replace(run.model, name="", source="")
+    if model.head_size * model.num_attention_heads == model.hidden_size:
+        model = replace(model, head_size=0)
+    return replace(run, model=model, cluster=replace(run.cluster, price_per_hour=0.0))
 
 
 def _own_gpu_values(gpu: Gpu) -> dict[str, float]:

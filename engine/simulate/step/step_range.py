@@ -24,7 +24,9 @@ from engine.simulate.step.error_attribution import explained_variance
 
 # By how much each thing that no published run has widens the range, as a factor on its logarithm,
 # about the middle: what nobody tried may err in either way, where all runs of a class err in one.
-EXTRAPOLATION_FACTOR: Ratio = 1.5
+# With it 24 of the 29 runs of MLPerf Training that go beyond the fit lie in their range; 21 do
+# with 1.5, and 26 with 2.
+EXTRAPOLATION_FACTOR: Ratio = 1.75
 # The logarithm that a range is widened by at most, a factor of ten: beyond it says nothing.
 WIDEST: Ratio = math.log(10)
 # Of all runs of the fit under FSDP, the most by `ports_over_products`.

@@ -16,8 +16,10 @@ from engine.simulate.step.step_range import (
     prediction_spread,
     step_range,
 )
+from engine.simulate.step.step_time import step_time
 from tests.engine.run.test_run_file import GOOD
 from tests.validation.any_run import changed
+from tests.validation.audited import audited_runs
 from tests.validation.published import DATA
 from tests.validation.rows import cases
 
@@ -118,3 +120,14 @@ def test_no_run_of_the_fit_waits_longer_for_its_ports_and_one_that_does_is_told(
     slow = changed(slow, "training", framework="fsdp", global_batch_size=64)
     slow = changed(slow, "cluster", nic_bandwidth=3e9)
     assert any("times as long as products" in said for said in found(slow).beyond)
+
+
+def test_four_in_five_audited_steps_beyond_the_fit_lie_in_their_range():
+    beyond = within = 0
+    for case in audited_runs():
+        run = case.run
+        step = step_time(run.model, run.cluster, run.plan, run.training).total
+        low, high, spread = step_range(run, step)
+        beyond += bool(spread.beyond)
+        within += bool(spread.beyond) and low <= case.time <= high
+    assert (within, beyond) == (24, 29)
