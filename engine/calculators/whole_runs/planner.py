@@ -87,7 +87,7 @@ def views(inputs: Inputs, result: Answer) -> Views:
     """Return the views, in the order of the page."""
     present = Presenter(result, inputs)
     # A number says so where there is nothing that it could tell.
-    best: dict[str, Any] = {} if result.best else {"note": "no plan fits: no step runs"}
+    best: dict[str, Any] = {} if result.best else {"note": "no plan fits"}
     why = _NOT_RUN.get(result.why.verdict)
     note: dict[str, Any] = {"note": why} if why else {}
     return {

@@ -150,7 +150,7 @@ def date_badge(inputs: Inputs, answer: Answer) -> Slices[Badge]:
         text=f"{best.gpus:,} GPUs",
         sentence=say(
             "Of the numbers that were searched, {n} GPUs are the fewest that are done within "
-            "{date}: {end} as such runs ended, {steps} if nothing fails" + _costs(best),
+            "{date}: {end} as pretraining runs went, {steps} if nothing fails" + _costs(best),
             **numbers,
             **_numbers(best),
         ),
@@ -176,7 +176,7 @@ def budget_badge(inputs: Inputs, answer: Answer) -> Slices[Badge]:
         text=f"{best.gpus:,} GPUs",
         sentence=say(
             "Of the numbers that were searched, {n} GPUs are done first for at most {budget}: "
-            "{end} as such runs ended, {steps} if nothing fails" + _costs(best),
+            "{end} as pretraining runs went, {steps} if nothing fails" + _costs(best),
             **numbers,
             **_numbers(best),
         ),
@@ -227,7 +227,7 @@ def days_curve(inputs: Inputs, answer: Answer) -> Slices[Lines]:
             label="the whole run", quantity=SECONDS, low=least / 1.3, high=1.3 * most, scale="log"
         ),
         series=(
-            Series(key="end", label="as such runs ended", x=x, y=end, color="ink"),
+            Series(key="end", label="as pretraining runs went", x=x, y=end, color="ink"),
             Series(
                 key="steps", label="if nothing fails", x=x, y=steps, color="compute", dashed=True
             ),
@@ -372,7 +372,7 @@ def _other_name(inputs: Inputs) -> str:
 def _days_axis() -> Axis:
     """Return the axis over the range of the date, which is dragged on it."""
     return Axis(
-        label="done, as such runs ended",
+        label="done, as pretraining runs went",
         quantity=SECONDS,
         low=0.1 * DAY,
         high=3650 * DAY,
@@ -399,7 +399,8 @@ def model_badge(inputs: Inputs, answer: Answer) -> Slices[Badge]:
         return Badge(text="Too late", sentence=sentence, color="communication")
     sentence = say(
         "Of the sizes that were searched, the largest that is trained within {date} on {n} GPUs "
-        "has {p} parameters: {end} as such runs ended, {steps} if nothing fails" + _costs(largest),
+        "has {p} parameters: {end} as pretraining runs went, {steps} if nothing fails"
+        + _costs(largest),
         date=(inputs.deadline, SECONDS),
         p=(largest.parameters, PARAMETERS),
         **_numbers(largest),
@@ -436,7 +437,7 @@ def cost_curve(inputs: Inputs, answer: Answer) -> Slices[Lines]:
     return Lines(
         title="What does it cost?",
         x=_gpus_axis(),
-        y=Axis(label="as such runs ended", quantity=MONEY, low=0.0, high=1.1 * most),
+        y=Axis(label="as pretraining runs went", quantity=MONEY, low=0.0, high=1.1 * most),
         series=(Series(key="cost", label="cost", x=x, y=y, color="ink"),),
         points=_now(answer, answer.cost),
         handle="world_size",

@@ -127,7 +127,7 @@ def _adapter_error(run: Run) -> tuple[Text, ...]:
 
 def _speed_value(present: Presenter, result: Result) -> Text:
     if not result.batch_fit.fit.runs:
-        return "it does not fit: no step runs"
+        return "it does not fit"
     again = "computing {again} of what the model needs" if result.again > 1.001 else ""
     return range_note(present, "token_rate", result.evidence, present.fill_text(again))
 

@@ -101,8 +101,8 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-_NONE = "it does not fit: no step runs"
-_NO_STEP = Receipt(assumptions=("It does not fit, so no step runs.",))
+_NONE = "it does not fit"
+_NO_STEP = Receipt(assumptions=("It does not fit, so there is no step.",))
 
 
 def _header(present: Presenter, values: Mapping[str, Value], result: Result) -> dict[str, Value]:
