@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape, unescape
+from html import escape
 from pathlib import Path
 
 from builder.calculators import calculator_context
@@ -125,19 +125,6 @@ def card_svg(
         f'<rect width="{WIDTH}" height="{HEIGHT}" class="c-paper" fill="currentColor"/>'
         f"{_wordmark(site)}{''.join(_text_svg(line) for line in lines)}{drawn}</svg>"
     )
-
-
-def lines_of(svg: str) -> list[Line]:
-    """Return the lines of the title and the sentence on a card."""
-    matches = re.findall(
-        r'<text x="([\d.]+)" y="([\d.]+)" font-size="([\d.]+)" '
-        r'font-family="([^"]+)" [^>]*>([^<]*)<',
-        svg,
-    )
-    return [
-        Line(text=unescape(text), x=float(x), y=float(y), size=float(size), family=family)
-        for x, y, size, family, text in matches
-    ]
 
 
 def text_measure(fonts: Path) -> Measure:

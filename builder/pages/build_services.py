@@ -40,6 +40,3 @@ class Services:
     cards: Callable[[Mapping[str, str]], Mapping[str, bytes]] = lambda _: {}
     minify: Minifier = unminified
     quick: bool = False
-
-
-_LISTING = ("home", "path")  # kinds of pages that show what stands on others

@@ -57,7 +57,6 @@ class AccumulatedStep:
         loss: that the micro-batches report for the step.
         whole_loss: of the one batch.
         parameters: after the step of Adam.
-        whole_parameters: likewise.
         activations: numbers that the one batch keeps.
     """
 
@@ -66,7 +65,6 @@ class AccumulatedStep:
     loss: float
     whole_loss: float
     parameters: Vector
-    whole_parameters: Vector
     activations: Count
 
     @property
@@ -123,7 +121,6 @@ def accumulate(num_microbatches: Count, lengths: str, weighting: str) -> Accumul
         loss=reported,
         whole_loss=whole_loss,
         parameters=adam.step(adam.initial_moments(vector), total, RATE),
-        whole_parameters=adam.step(adam.initial_moments(vector), whole, RATE),
         activations=_count_activations(sequences),
     )
 

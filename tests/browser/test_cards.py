@@ -11,6 +11,7 @@ from builder.core import folders, html_tree
 from builder.figures import hero_figures, social_cards
 from builder.project import project_file
 from tests.browser.pages import PAGES
+from tests.builder.figures.card_lines import lines_of
 
 THEME = Path(__file__).resolve().parents[2] / "theme"
 FONTS = THEME / "fonts"
@@ -72,7 +73,7 @@ def test_all_words_stand_on_the_card_in_letters_that_its_fonts_have(drawn):
     unknown = [bytes(font.getmask("\uffff")) for font in letters]
     wrong = []
     for source, svg in drawn.items():
-        for line in social_cards.lines_of(svg):
+        for line in lines_of(svg):
             end = line.x + measure(line.text, line.family, line.size)
             if (
                 end > social_cards.WIDTH - social_cards.EDGE + 1

@@ -33,7 +33,6 @@ from engine.core.units import (
     SECONDS,
     SHARE,
     Bandwidth,
-    Count,
     Gbit,
     Quantity,
     Seconds,
@@ -153,7 +152,6 @@ class Result:
     time: Annotated[Seconds, Output("Time between", basis="measured", assumes=_READ)]
     sent_share: Share
     received_share: Share
-    num_odd: Count
 
 
 TITLE = "Counter decoder"
@@ -292,7 +290,6 @@ def solve(inputs: Inputs) -> Result:
         time=worst.apart if worst else math.nan,
         sent_share=sent / inputs.line_rate,
         received_share=received / inputs.line_rate,
-        num_odd=len(text.odd),
     )
 
 

@@ -169,7 +169,6 @@ class Result:
     end_low: Seconds
     end_high: Seconds
     peak: Annotated[FlopRate, Output(symbol="F", of="gpu")]
-    days_column: tuple[Seconds, ...]
     cost_column: tuple[Money, ...]
 
 
@@ -202,7 +201,6 @@ def solve(inputs: Inputs) -> Result:
         per_parameter=inputs.tokens / active,
         parameters=parameters,
         peak=peak,
-        days_column=times,
         cost_column=tuple(
             run.cost(run.gpu_time(inputs.num_gpus, time), inputs.price) for time in times
         ),

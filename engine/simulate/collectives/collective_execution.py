@@ -117,17 +117,6 @@ def initial_value(rank: int, chunk: int, world_size: Count, chunks: Count, seed:
     return 1 + rank + stride * chunk
 
 
-def is_complete(trace: CollectiveTrace) -> bool:
-    """Return whether every rank ends with exactly the chunks that the operation must deliver."""
-    final = trace.frames[-1].state
-    return all(
-        final[rank][chunk] == expected
-        for rank in range(trace.world_size)
-        for chunk in range(trace.chunks)
-        if (expected := expected_cell(trace, rank, chunk)) is not None
-    )
-
-
 def expected_cell(trace: CollectiveTrace, rank: int, chunk: int) -> ChunkState | None:
     """Return the chunk that `rank` must end with, summed directly; None if it receives none."""
     n, operation = trace.world_size, trace.operation

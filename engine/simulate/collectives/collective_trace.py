@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.core.message import Transfer
-from engine.core.units import Bandwidth, Bytes, Count, Seconds
+from engine.core.units import Bytes, Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,30 +71,3 @@ def port_bytes(trace: CollectiveTrace, frame: int, size: Bytes) -> tuple[tuple[B
         (sent * per_chunk, received * per_chunk)
         for sent, received in list(ports)[: trace.world_size]
     )
-
-
-def synchronous_time(
-    trace: CollectiveTrace, size: Bytes, bandwidth: Bandwidth, latency: Seconds
-) -> Seconds:
-    """Return the time of the run when every round waits for the one before it.
-
-    A round takes one latency plus the bytes of its busiest port, in the busier direction, over
-    the bandwidth. For rings and stars this is their closed form. For the double tree, with its
-    halves in k pieces each, it is at least the closed form, and at most 2 depth + k - 1 rounds of
-    latency + 2 size / (k bandwidth): a factor of 1 + (2 depth - 1)/k on the bandwidth part, the
-    cost of filling the pipeline.
-    """
-    per_chunk = size / trace.buffer_chunks
-    return sum(
-        (
-            latency + _busiest_port_chunks(before, after) * per_chunk / bandwidth
-            for before, after in zip(trace.frames, trace.frames[1:], strict=False)
-        ),
-        0.0,
-    )
-
-
-def _busiest_port_chunks(before: TraceFrame, after: TraceFrame) -> int:
-    sent = zip(before.sent, after.sent, strict=True)
-    received = zip(before.received, after.received, strict=True)
-    return max(new - old for pairs in (sent, received) for old, new in pairs)

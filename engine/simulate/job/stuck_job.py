@@ -90,7 +90,6 @@ class JobOutcome:
         works: by rank, its collectives.
         dead: ranks whose process is gone.
         fired: time at which the first watchdog fires; infinite if none does.
-        first_rank: whose watchdog that is.
         stalled: end of the last collective before that.
     """
 
@@ -98,7 +97,6 @@ class JobOutcome:
     works: tuple[tuple[Work, ...], ...]
     dead: frozenset[Count]
     fired: Seconds
-    first_rank: Count | None
     stalled: Seconds
 
     @property
@@ -162,12 +160,12 @@ def simulate_job(
     works = tuple(tuple(_works(rank, ranks, groups)) for rank in ranks)
     dead = frozenset(n for n, rank in enumerate(ranks) if _is_dead(rank))
     late = [
-        (work.issued + timeout, number)
+        work.issued + timeout
         for number, rank_works in enumerate(works)
         for work in rank_works
         if number not in dead and work.end - work.issued > timeout
     ]
-    fired, first = min(late, default=(inf, None))
+    fired = min(late, default=inf)
     ends = [
         work.end
         for rank_works in works
@@ -179,7 +177,6 @@ def simulate_job(
         works=works,
         dead=dead,
         fired=fired,
-        first_rank=first,
         stalled=max(ends, default=0.0),
     )
 

@@ -14,12 +14,11 @@ from typing import TypeVar
 from engine.core.slices import Progress, Slices, partial_progress, run_to_end
 from engine.core.text import Sentence
 from engine.core.units import COUNT, Count, Seconds
-from engine.run.plan_space import PlanningJob, plans
+from engine.run.plan_space import PlanningJob
 from engine.run.plan_space import shapes as shapes_of
 from engine.simulate.planner.evaluate import (
     Candidate,
     PlanShape,
-    candidates,
     fitting_candidates,
     price_shapes,
     recipe_candidates,
@@ -134,12 +133,6 @@ def search_progress(done: Count, total: Count, text: str, timed: Count = 0) -> P
     )
 
 
-def plans_within(job: PlanningJob, limit: Seconds, shapes: list[PlanShape]) -> Iterator[Candidate]:
-    """Yield every plan that fits and whose step is at most `limit`."""
-    for shape in shapes_within(limit, shapes):
-        yield from shape_plans_within(job, limit, shape)
-
-
 def shapes_within(limit: Seconds, shapes: list[PlanShape]) -> list[PlanShape]:
     """Return the shapes that may have a plan whose step is at most `limit`."""
     return shapes[: bisect_right(shapes, limit, key=lambda shape: shape.bound)]
@@ -193,27 +186,3 @@ def _insert_into_front(front: list[Candidate], candidate: Candidate) -> None:
     while after < len(front) and front[after].memory.total >= candidate.memory.total:
         after += 1
     front[at:after] = [candidate]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Census:
-    """Number of plans of a job.
-
-    Attributes:
-        plans: that software would run.
-        fit: of those, how many fit.
-    """
-
-    plans: Count
-    fit: Count
-
-
-def census(job: PlanningJob) -> Census:
-    """Return the number of plans and of those that fit in memory."""
-    shapes = ordered_shapes(job)
-    return Census(
-        plans=sum(1 for _ in plans(job)),
-        fit=sum(
-            1 for shape in shapes for candidate in candidates(job, shape) if candidate.leaves_room
-        ),
-    )

@@ -15,6 +15,7 @@ from builder.core.build_cache import BuildCache
 from builder.figures import social_cards
 from builder.figures.social_cards import Line
 from tests.builder.conftest import ROOT, SERVICES, silent
+from tests.builder.figures.card_lines import lines_of
 from tests.each import each
 
 FONTS = ROOT / "theme" / "fonts"
@@ -106,7 +107,7 @@ def test_words_and_figure_stay_on_the_card_and_apart(title, sentence, size):
     measure = social_cards.text_measure(FONTS)
     picture = FIGURE.format(width=size[0], height=size[1]) if size else ""
     svg = social_cards.card_svg("Wallclock", title, sentence, picture, STYLE, measure)
-    lines = social_cards.lines_of(svg)
+    lines = lines_of(svg)
     assert " ".join(line.text for line in lines).startswith(" ".join(title.split()))
     ends = [line.x + measure(line.text, line.family, line.size) for line in lines]
     assert max(ends) <= social_cards.WIDTH - social_cards.EDGE + 1
@@ -208,7 +209,7 @@ def drawn(title="Ring", sentence="Why?", picture="", measure=by_letters):
 
 
 def sizes_of(svg):
-    lines = social_cards.lines_of(svg)
+    lines = lines_of(svg)
     return (
         next(one.size for one in lines if one.family == TITLE),
         next(one.size for one in lines if one.family == TEXT),
@@ -220,7 +221,7 @@ def words(count):
 
 
 def sentence_of(svg):
-    return " ".join(one.text for one in social_cards.lines_of(svg) if one.family == TEXT)
+    return " ".join(one.text for one in lines_of(svg) if one.family == TEXT)
 
 
 def place_of(svg):
@@ -245,7 +246,7 @@ def test_a_page_without_a_figure_has_the_mark_large_beside_its_words():
 
 
 def test_the_lines_of_a_card_are_read_from_it():
-    assert social_cards.lines_of(drawn("R & D", "Why <so>?")) == [
+    assert lines_of(drawn("R & D", "Why <so>?")) == [
         Line(text="R & D", x=56, y=200.4, size=60, family=TITLE),
         Line(text="Why <so>?", x=56, y=256.4, size=29, family=TEXT),
     ]
@@ -312,7 +313,7 @@ def test_a_line_may_be_as_wide_as_its_place(size, width, fits):
         return width
 
     if fits:
-        lines = social_cards.lines_of(drawn("Two words", "And two", figure(*size), measure))
+        lines = lines_of(drawn("Two words", "And two", figure(*size), measure))
         assert [one.text for one in lines] == ["Two words", "And two"]
     else:
         with pytest.raises(ValueError, match="too long"):
@@ -347,7 +348,7 @@ def test_above_a_wide_figure_they_are_those_that_fit_in_four_tenths_of_it(title,
 
 
 def test_lines_of_one_text_follow_each_other_by_its_leading():
-    lines = social_cards.lines_of(drawn("a b", "c d", measure=by_words))
+    lines = lines_of(drawn("a b", "c d", measure=by_words))
     # 132 + 68.4, + 68.4, + 16 + 40.02, + 40.02
     assert [(one.text, one.y) for one in lines] == [
         ("a", 200.4),
@@ -374,11 +375,11 @@ def test_a_sentence_that_does_not_fit_is_shortened_from_its_end(sentence, kept):
 
 
 def test_a_page_may_have_no_sentence():
-    assert [one.text for one in social_cards.lines_of(drawn(sentence=""))] == ["Ring"]
+    assert [one.text for one in lines_of(drawn(sentence=""))] == ["Ring"]
 
 
 def test_sixteen_lines_of_the_smallest_text_fit_on_a_card():
-    lines = social_cards.lines_of(drawn(words(1), words(16), measure=by_words))
+    lines = lines_of(drawn(words(1), words(16), measure=by_words))
     assert lines[-1].y == 571.2  # 132 + 42 x 1.14 + 16 + 16 x 17 x 1.38, of 574
 
 

@@ -16,11 +16,11 @@ from engine.formulas import communication
 from engine.simulate.collectives.collective_execution import (
     OPERATION_NAMES,
     initial_value,
-    is_complete,
 )
 from engine.simulate.collectives.collective_execution import run_collective as run_anew
-from engine.simulate.collectives.collective_trace import port_bytes, synchronous_time
+from engine.simulate.collectives.collective_trace import port_bytes
 from tests.each import each
+from tests.engine.collectives.runs import is_complete, synchronous_time
 
 SIZE, BANDWIDTH, LATENCY = 14e9, 50e9, 5e-6
 WORLDS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 31, 64)

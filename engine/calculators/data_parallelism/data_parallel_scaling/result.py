@@ -219,7 +219,6 @@ class Result:
             basis="definition",
         ),
     ]
-    micro_batch_tokens: Tokens
     pass_tokens: Tokens
     hiding_tokens: Annotated[
         Tokens,
@@ -338,7 +337,6 @@ def solve(inputs: Inputs) -> Result:
         speedup=n * kept,
         efficiency=kept,
         tokens_per_gpu=now.tokens,
-        micro_batch_tokens=inputs.micro_batch,
         pass_tokens=min(now.tokens, inputs.micro_batch),
         hiding_tokens=enough,
         enough=tokens_that_hide(job, n),

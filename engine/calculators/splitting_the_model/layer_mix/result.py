@@ -136,9 +136,6 @@ class Result:
     ]
     step: Annotated[Seconds, Output("A step", note="of {step_tokens} tokens", assumes=_PLANNED)]
     step_tokens: Tokens
-    twin_rate: Annotated[
-        TokenRate, Output("With full attention in every layer", color="muted", assumes=_PLANNED)
-    ]
     faster: Annotated[
         Ratio,
         Output(
@@ -180,7 +177,6 @@ def solve(inputs: Inputs) -> Result:
         rate=plan.token_rate,
         step=plan.step.total,
         step_tokens=training.global_batch_size * training.sequence_length,
-        twin_rate=twin_plan.token_rate,
         faster=plan.token_rate / twin_plan.token_rate,
         over_length=(_curve(model), _curve(twin), _parts_of_matrices(model)),
         caches=Lazy(partial(_caches, model, twin)),

@@ -97,7 +97,6 @@ def solve(inputs: Inputs) -> Result:
         high_energy=energies[2],
         draw=gpus * inputs.power * inputs.overhead,
         published=job.gpu_time,
-        published_wall=job.wall,
         fit=run_fit(run),
         forecast=forecast,
         evidence=evidence(run),

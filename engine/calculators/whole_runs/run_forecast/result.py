@@ -152,7 +152,6 @@ class Result:
     high_energy: Energy
     draw: Power
     published: GpuTime
-    published_wall: Seconds
     fit: MemoryFit
     forecast: Forecast
     evidence: Evidence

@@ -33,10 +33,10 @@ from engine.simulate.collectives.collective_time import (
     trace_phases,
 )
 from engine.simulate.collectives.collective_trace import port_bytes
-from engine.simulate.collectives.collective_trace import synchronous_time as trace_time
 from engine.simulate.collectives.flow_aggregation import aggregate_flows
 from engine.simulate.network.topology import Topology, route
 from tests.each import each
+from tests.engine.collectives.runs import synchronous_time as trace_time
 
 SIZE, ALPHA = 14e9, 5e-6
 ALL_REDUCES = (
