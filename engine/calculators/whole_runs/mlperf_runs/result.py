@@ -163,7 +163,7 @@ _GROUP: Mapping[str, Callable[[Compared], str]] = {
     "version": lambda row: row.row.version,
     "range": lambda row: row.step.range_class,
     "warned": lambda row: "it says that it extrapolates" if row.step.warned else "no warning",
-    "calibrates": lambda row: "calibrated on it" if row.step.calibrates else "not seen",
+    "calibrates": lambda row: "calibrated on it" if row.step.calibrates else "beyond the fit",
 }
 
 
@@ -291,7 +291,7 @@ class Result:
             "The ranges of their classes were chosen so that most of these rows lie inside.",
         ),
     ]
-    inside_new: Annotated[Share, _compared("In the range, of the other rows")]
+    inside_new: Annotated[Share, _compared("In the range, of the rows beyond the fit")]
     unseen: Annotated[
         Count, _counted("Rows that no constant has seen", "No constant was fitted to these rows.")
     ]
