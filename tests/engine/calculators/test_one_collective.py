@@ -9,23 +9,19 @@ import re
 
 import pytest
 
-from engine.calculator import load, make, module_of, names
+from engine.calculator import load, module_of, names
 from engine.catalog.accelerators import ACCELERATORS
 from engine.core.units import GB, MB, Gbit, MiB
 from engine.simulate.collectives.cluster_wires import cluster_wires
 from engine.simulate.collectives.collective import collective_time
 from tests.each import each
+from tests.engine.calculators.asked import solved
 from tests.layers import ROOT, imports
 
 ONE = "engine.simulate.collectives.collective"
 # What a page that times a collective imports; the steps of a job, which ask too, are left out.
 SEARCHED = ("engine.calculators.", "engine.simulate.collectives.")
 WITHIN = 0.03
-
-
-def solved(name, **changes):
-    module = load(name)
-    return module.solve(make(module, changes))
 
 
 def gpus(ranks, local):

@@ -28,6 +28,7 @@ from engine.simulate.memory.memory import rank_memory
 from engine.simulate.memory.memory_tiers import JobPlacement, place_tensors
 from engine.simulate.step.muon import scheme_plan
 from tests.each import each
+from tests.engine.calculators.asked import solved
 
 SPEAKS = re.compile(
     r"fullest|holds most|nvidia-smi|a gpu holds|on (each|every) gpu|on one gpu|"
@@ -293,11 +294,6 @@ def test_a_job_under_fsdp_needs_the_same_on_every_page(job):
     if recompute == "none":
         board = solved("recompute_board", **shared, world_size=ranks)
         assert board.total == pytest.approx(told, rel=WITHIN)
-
-
-def solved(name, **values):
-    calculator = load(name)
-    return calculator.solve(make(calculator, values))
 
 
 @each("ranks", [1, 8, 64])

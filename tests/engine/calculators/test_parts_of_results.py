@@ -2,18 +2,13 @@
 
 import pytest
 
-from engine.calculator import load, make
 from engine.calculators.data_parallelism.bucket_lab.result import SIZES
 from engine.calculators.data_parallelism.fsdp_knobs import TRIED_SETTINGS
 from engine.calculators.splitting_the_model.context_lab.inputs import COLUMNS, ROWS
 from engine.calculators.splitting_the_model.token_race import SHOWN
 from engine.core.slices import run_to_end
 from engine.core.units import MiB
-
-
-def solved(name, **values):
-    calculator = load(name)
-    return calculator.solve(make(calculator, values))
+from tests.engine.calculators.asked import solved
 
 
 def test_each_setting_of_fsdp_is_tried_alone():

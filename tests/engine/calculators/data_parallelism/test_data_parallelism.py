@@ -32,11 +32,7 @@ from engine.simulate.streams.ddp_variants import DdpJob as Loops
 from engine.simulate.streams.ddp_variants import run_loops
 from engine.simulate.streams.replica_clock import replica_times
 from tests.each import each
-
-
-def computed(name, **changes):
-    return load(name).compute(make(load(name), changes))
-
+from tests.engine.calculators.asked import views as computed
 
 GPUS = each("num_gpus", range(1, 9))
 EXTRA = each("extra", [0, 1, 3, 8])

@@ -2,11 +2,7 @@
 
 import pytest
 
-from engine.calculator import load, make
-
-
-def solved(name, **changes):
-    return load(name).solve(make(load(name), changes))
+from tests.engine.calculators.asked import solved
 
 
 def close(value, rel=1e-3):

@@ -2,17 +2,9 @@
 
 import pytest
 
-from engine.calculator import load, make
 from engine.simulate.data_parallel.sharded_step import ShardedSetting, simulate_sharded_step
 from tests.each import each
-
-
-def views(name, **changes):
-    return load(name).compute(make(load(name), changes))
-
-
-def solved(name, **changes):
-    return load(name).solve(make(load(name), changes))
+from tests.engine.calculators.asked import solved, views
 
 
 @each("scheme", ["full", "second", "node"])

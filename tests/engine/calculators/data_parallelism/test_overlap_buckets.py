@@ -5,20 +5,11 @@ from itertools import pairwise
 
 import pytest
 
-from engine.calculator import load, make
 from engine.core.text import render_text
 from engine.draw.reply_extras import trace_text
 from engine.formulas.bucket_tail import exposed_tail, most_pieces
 from engine.tiny.bucket_record import bucket_record
-
-
-def views(name, **changes):
-    return load(name).compute(make(load(name), changes))
-
-
-def solved(name, **changes):
-    return load(name).solve(make(load(name), changes))
-
+from tests.engine.calculators.asked import solved, views
 
 # The tiny model.
 

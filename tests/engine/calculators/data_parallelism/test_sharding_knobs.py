@@ -9,14 +9,7 @@ from engine.core.views import Table
 from engine.estimate import estimate
 from engine.form.sharded.knobs import knob_fields, knob_job
 from engine.simulate.data_parallel.sharded_step import setting_run
-
-
-def views(name, **changes):
-    return load(name).compute(make(load(name), changes))
-
-
-def solved(name, **changes):
-    return load(name).solve(make(load(name), changes))
+from tests.engine.calculators.asked import solved, views
 
 
 # DeepSpeed 0.19, deepspeed/runtime/zero/config.py.

@@ -2,21 +2,13 @@
 
 import pytest
 
-from engine.calculator import load, make
 from engine.core.units import Gbit
 from engine.formulas.volumes import zero_bytes_sent
 from engine.simulate.data_parallel.sharded_step import ShardedSetting, simulate_sharded_step
 from engine.simulate.streams.streams import COMPUTE
 from engine.tiny.layout import part_names, part_range
 from engine.tiny.zero_record import sharded_record
-
-
-def views(name, **changes):
-    return load(name).compute(make(load(name), changes))
-
-
-def solved(name, **changes):
-    return load(name).solve(make(load(name), changes))
+from tests.engine.calculators.asked import solved, views
 
 
 def held(places):

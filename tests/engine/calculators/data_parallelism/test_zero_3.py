@@ -2,20 +2,12 @@
 
 import pytest
 
-from engine.calculator import load, make
 from engine.simulate.data_parallel.hiding_tokens import GatheringJob, gathered_units
 from engine.simulate.data_parallel.sharded_step import ShardedSetting, sharded_job
 from engine.simulate.step.exposed_exchange import sharded_time
 from engine.tiny.layout import part_range
 from engine.tiny.zero_record import sharded_record
-
-
-def views(name, **changes):
-    return load(name).compute(make(load(name), changes))
-
-
-def solved(name, **changes):
-    return load(name).solve(make(load(name), changes))
+from tests.engine.calculators.asked import solved, views
 
 
 def held(places):

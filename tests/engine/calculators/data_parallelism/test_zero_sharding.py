@@ -6,7 +6,6 @@ import pytest
 
 from engine.calculator import load, make
 from engine.calculators.data_parallelism.zero_steps import sharded_scene
-from engine.core.numbers import format_value
 from engine.core.parsing import parse_number
 from engine.core.text import render_text
 from engine.tiny.job import TinyJob, example_batch
@@ -14,6 +13,7 @@ from engine.tiny.schemes import zero_2
 from engine.tiny.trace import RankNumbers
 from engine.tiny.zero_record import zero_record
 from tests.each import each
+from tests.engine.calculators.asked import text
 
 PHASES = ["start", "backward", "reduce_scatter", "adam", "all_gather"]
 
@@ -24,10 +24,6 @@ def steps(**changes):
 
 def saving(**changes):
     return load("zero_saving").compute(make(load("zero_saving"), changes))
-
-
-def text(views, output):
-    return format_value(views[output].value, views[output].quantity)
 
 
 def after(phase, ranks=4):

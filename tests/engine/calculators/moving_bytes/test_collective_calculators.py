@@ -3,10 +3,10 @@
 import pytest
 
 from engine.calculator import load, make
-from engine.core.numbers import format_value
 from engine.core.text import render_text
 from engine.core.views import CalculatorLink
 from engine.simulate.collectives.collective_walkthrough import algorithm_modules
+from tests.engine.calculators.asked import text
 
 
 def computed(name, changes):
@@ -27,10 +27,6 @@ def slow(**changes):
 
 def scale(**changes):
     return computed("collective_at_scale", changes)
-
-
-def text(views, output):
-    return format_value(views[output].value, views[output].quantity)
 
 
 @pytest.mark.parametrize(

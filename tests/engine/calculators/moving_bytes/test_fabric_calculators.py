@@ -2,19 +2,12 @@
 
 import pytest
 
-from engine.calculator import load, make
+from engine.calculator import load
 from engine.catalog.published_fabrics import PUBLISHED_FABRICS
 from engine.run.networks import NETWORKS
 from engine.simulate.network.fabric_design import FabricPlan, design_fabric
 from tests.each import each
-
-
-def solved(name, **changes):
-    return load(name).solve(make(load(name), changes))
-
-
-def views(name, **changes):
-    return load(name).compute(make(load(name), changes))
+from tests.engine.calculators.asked import solved, views
 
 
 @each("one", PUBLISHED_FABRICS)

@@ -7,18 +7,14 @@ import pytest
 from engine.calculator import load, make
 from engine.calculators.moving_bytes.nccl_log import calculator
 from engine.calculators.moving_bytes.nccl_log.calculator import Inputs, choice_table, solve
-from engine.core.numbers import format_value
 from engine.core.text import render_text
 from engine.core.units import GB, KB, MB, MICRO
 from engine.core.views import cell_text
 from engine.formulas.communication import point_to_point_time
+from tests.engine.calculators.asked import text
 from tests.engine.run.logs.nccl_texts import NEW_CHOICE, OLD_CHOICE, SYMMETRIC, VERSIONED
 
 ALPHA, WIRE = 7 * MICRO, 46 * GB
-
-
-def text(views, output):
-    return format_value(views[output].value, views[output].quantity)
 
 
 def computed(name, changes):

@@ -5,16 +5,13 @@ import struct
 
 import pytest
 
-from engine.calculator import load, make
+from engine.calculator import load
 from engine.catalog.constants import ACHIEVED, ALLOWANCES
+from tests.engine.calculators.asked import solved
 
 LLAMA_8B, LLAMA_70B = 8.0303e9, 70.554e9
 H100, A100, B200 = 989e12, 312e12, 2250e12
 MEMORY = 79.11 * 2**30
-
-
-def solved(name, **changes):
-    return load(name).solve(make(load(name), changes))
 
 
 def close(value, rel=1e-3):

@@ -4,15 +4,11 @@ import math
 
 import pytest
 
-from engine.calculator import load, make
+from tests.engine.calculators.asked import solved
 
 LLAMA_8B, LLAMA_70B = 8.0303e9, 70.554e9
 H100 = 989e12
 MEMORY = 79.11 * 2**30
-
-
-def solved(name, **changes):
-    return load(name).solve(make(load(name), changes))
 
 
 def close(value, rel=1e-3):

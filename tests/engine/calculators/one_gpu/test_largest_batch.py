@@ -9,7 +9,6 @@ import pytest
 from engine.calculator import load, make
 from engine.calculators.one_gpu.largest_batch.result import Inputs, fit
 from engine.catalog.models import MODELS, Model
-from engine.core.numbers import format_value
 from engine.core.text import render_text
 from engine.core.units import GB
 from engine.formulas.activations import layer_memory
@@ -24,6 +23,7 @@ from engine.simulate.step.largest_batch import (
     batch_token_rate,
     training_with_batch,
 )
+from tests.engine.calculators.asked import text
 
 layer_ledger, state_ladder = load("layer_ledger"), load("state_ladder")
 largest_batch = load("largest_batch")
@@ -54,10 +54,6 @@ def some_inputs(count=120):
 
 
 FOUND = [(inputs, fit(inputs)) for inputs in some_inputs()]
-
-
-def text(views, output):
-    return format_value(views[output].value, views[output].quantity)
 
 
 def tiny(**changes):

@@ -7,6 +7,7 @@ from engine.core.text import render_text
 from engine.estimate import estimate
 from engine.run.file import read_run
 from tests.each import each
+from tests.engine.calculators.asked import solved, views
 
 LAB, MASK, STEPS, RING, PACK = (
     load(name)
@@ -18,15 +19,6 @@ LAB, MASK, STEPS, RING, PACK = (
         "document_packing",
     )
 )
-
-
-def solved(of, **values):
-    return of.solve(make(of, values))
-
-
-def views(of, **values):
-    found = of.compute(make(of, values))
-    return {key: view() if callable(view) else view for key, view in found.items()}
 
 
 def test_the_estimate_of_a_run_file_has_the_same_share_of_the_step():

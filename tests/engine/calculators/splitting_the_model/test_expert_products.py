@@ -2,20 +2,12 @@
 
 import pytest
 
-from engine.calculator import load, make
+from engine.calculator import load
 from engine.core.text import render_text
 from tests.each import each
+from tests.engine.calculators.asked import solved, views
 
 STEPS, MATRIX, PRODUCTS = load("expert_steps"), load("token_exchange"), load("grouped_products")
-
-
-def solved(calculator, **values):
-    return calculator.solve(make(calculator, values))
-
-
-def views(calculator, **values):
-    found = calculator.compute(make(calculator, values))
-    return {key: view() if callable(view) else view for key, view in found.items()}
 
 
 @each("ranks", ["1", "2", "4"])

@@ -2,20 +2,12 @@
 
 import pytest
 
-from engine.calculator import load, make
+from engine.calculator import load
 from engine.core.text import render_text
 from tests.each import each
+from tests.engine.calculators.asked import solved, views
 
 BYTES, STEPS, RACE = (load(name) for name in ("token_bytes", "prompt_steps", "token_race"))
-
-
-def solved(of, **values):
-    return of.solve(make(of, values))
-
-
-def views(of, **values):
-    found = of.compute(make(of, values))
-    return {key: view() if callable(view) else view for key, view in found.items()}
 
 
 @each(("model", "text"), [("llama-2-7b", "12,352"), ("llama-3-70b", "26,112")])

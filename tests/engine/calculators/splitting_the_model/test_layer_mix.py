@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.calculator import load, make
+from engine.calculator import load
 from engine.catalog.mixed_runs import MIXED_RUNS
 from engine.catalog.mixers.mix import SLOWER
 from engine.catalog.recent_models import EVERY_MODEL
@@ -11,17 +11,9 @@ from engine.run.exporters.hybrid_pattern import hybrid_pattern
 from engine.run.file import read_run
 from engine.tiny.written_state import KEYS, TOKENS, written_states
 from tests.each import each
+from tests.engine.calculators.asked import solved, views
 
 MIX, STATE = load("layer_mix"), load("state_steps")
-
-
-def solved(of, **values):
-    return of.solve(make(of, values))
-
-
-def views(of, **values):
-    found = of.compute(make(of, values))
-    return {key: view() if callable(view) else view for key, view in found.items()}
 
 
 @each("name", list(MIX.presets))

@@ -8,6 +8,7 @@ from engine.core.numbers import format_value
 from engine.core.text import render_text
 from engine.core.units import SECONDS
 from tests.each import each
+from tests.engine.calculators.asked import text as shown
 
 MAP = load("parallel_map")
 DEFAULT = Inputs()
@@ -17,10 +18,6 @@ DEEPSEEK = PRESETS["DeepSeek-V3 on 1,024 GPUs"]
 
 def views(**changes):
     return MAP.compute(replace(DEFAULT, **changes))
-
-
-def shown(views, output):
-    return format_value(views[output].value, views[output].quantity)
 
 
 def caption(scene, frame=0):

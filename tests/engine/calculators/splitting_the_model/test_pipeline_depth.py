@@ -2,19 +2,11 @@
 
 import pytest
 
-from engine.calculator import load, make
 from engine.core.text import render_text
 from engine.estimate import estimate
 from engine.run.exporters.stage_layout import format_layout
 from engine.run.stage_cut import shifted_cut
-
-
-def solved(name, **changes):
-    return load(name).solve(make(load(name), changes))
-
-
-def views(name, **changes):
-    return load(name).compute(make(load(name), changes))
+from tests.engine.calculators.asked import solved, views
 
 
 def test_the_stage_lab_says_what_the_modeler_says():

@@ -8,7 +8,6 @@ from engine.calculator import load
 from engine.calculators.splitting_the_model import bubble_conventions
 from engine.calculators.splitting_the_model.schedule_lab.result import Inputs, schedule_case, search
 from engine.core import registry, slices
-from engine.core.numbers import format_value
 from engine.core.text import render_text
 from engine.core.views import cell_text
 from engine.formulas import pipeline
@@ -21,6 +20,7 @@ from engine.simulate.pipeline.schedule_bench import (
     schedule_result,
     schedule_titles,
 )
+from tests.engine.calculators.asked import text
 
 LAB = load("schedule_lab")
 DEFAULTS = Inputs()
@@ -29,10 +29,6 @@ CASE = schedule_case(DEFAULTS)
 
 def lab(**changes):
     return LAB.compute(replace(DEFAULTS, **changes))
-
-
-def text(views, output):
-    return format_value(views[output].value, views[output].quantity)
 
 
 @pytest.mark.parametrize(

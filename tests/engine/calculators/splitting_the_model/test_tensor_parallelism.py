@@ -2,19 +2,11 @@
 
 import pytest
 
-from engine.calculator import load, make
 from engine.calculators.reference.claims_checked.axes import tensor_parallel_ratio
 from engine.catalog.tensor_scaling import TENSOR_RUNS
 from engine.core.text import render_text
 from engine.estimate import estimate
-
-
-def solved(name, **changes):
-    return load(name).solve(make(load(name), changes))
-
-
-def views(name, **changes):
-    return load(name).compute(make(load(name), changes))
+from tests.engine.calculators.asked import solved, views
 
 
 @pytest.mark.parametrize(
