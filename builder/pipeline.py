@@ -163,7 +163,7 @@ def _build_site(
     )
     articles = [(article, rendered[article.source]) for article in content.articles]
     calculators = [loaded.calculators[name] for name in placed]
-    typeset_math = typeset_formulas(articles, calculators, services, folders.cache, report)
+    typeset_math = typeset_formulas(articles, calculators, services, cache, report)
     boxes = folders.compute_once("boxes", partial(render_panels, folders.theme, templates))
     assets = build_assets(
         folders,

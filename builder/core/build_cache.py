@@ -1,4 +1,16 @@
-"""Build cache: results keyed by digests of their inputs, so only changed results are recomputed."""
+"""Build cache: results keyed by digests of their inputs, so only changed results are recomputed.
+
+One file, `memory.pickle`, holds all that belongs to one project: articles, formulas, numbers,
+calculators, drawings, pages. What a build did not use is not written again, so nothing piles up.
+Beside it in `.cache` lies what this file cannot hold:
+
+- `built`: by output folder, what went in and what came out. It says that nothing changed before
+  the file above, a hundred megabytes, is read.
+- `runtime`, `templates`, `charts`, `facts.json`: made from Pyodide, the theme, Bokeh and the text
+  of a module alone, whatever the project. They lie in the generator's `.cache`, which its projects
+  share and which their builds may write at the same time; so each is a file by its content.
+- `wheels`, `wheels-here`: what pip fetched and unpacked, read as files.
+"""
 
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,15 +1,14 @@
 """Converts TeX formulas to MathML, cached by their text."""
 
-import json
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from pathlib import Path
 
 from builder.content.link_targets import fill_placeholders
 from builder.core import html_tree
-from builder.core.folders import digest, write_atomically
+from builder.core.build_cache import BuildCache
+from builder.core.folders import digest
 from builder.core.html_tree import Element
 from engine.core.equation import Equation
 
@@ -37,43 +36,33 @@ def formula_key(formula: Formula) -> str:
 
 
 def typeset(
-    formulas: Iterable[Formula], cache: Path, version: str, run: Typesetter
+    formulas: Iterable[Formula], cache: BuildCache, version: str, run: Typesetter
 ) -> tuple[dict[Formula, str], dict[Formula, str]]:
     """Return (MathML of each formula, message for each that cannot be typeset).
 
     Args:
         formulas: (TeX, whether it is displayed) of each.
-        cache: the folder of the cache; one file there holds all formulas of this version.
-        version: of the typesetter; a new version starts an empty cache.
+        cache: keeps what was typeset.
+        version: of the typesetter; a new version typesets all again.
         run: typesets a list in one call.
     """
-    path = cache / f"math-{version}.json"
-    cached = _read_cache(path)
-    unique = list(dict.fromkeys(formulas))
-    uncached = [formula for formula in unique if formula_key(formula) not in cached]
-    errors: dict[Formula, str] = {}
-    if uncached:
-        results = run([{"tex": tex, "display": display} for tex, display in uncached])
-        for formula, result in zip(uncached, results, strict=True):
-            if "error" in result:
-                errors[formula] = " ".join(result["error"].replace("\u0332", "").split())
-            else:
-                cached[formula_key(formula)] = result["html"]
-        write_atomically(path, json.dumps(cached, ensure_ascii=False, indent=0).encode())
+    unique = {f"formula {formula_key(formula)}": formula for formula in formulas}
+
+    def run_all(names: list[str]) -> list[dict[str, str]]:
+        return run([{"tex": unique[name][0], "display": unique[name][1]} for name in names])
+
+    results = cache.get_many(dict.fromkeys(unique, version), run_all)
+    by_formula = {unique[name]: result for name, result in results.items()}
     # Browsers show a formula with `display="block"` as a block without further attributes.
     return {
-        f: cached[formula_key(f)].replace(_BLOCK, "") for f in unique if f not in errors
-    }, errors
-
-
-def _read_cache(path: Path) -> dict[str, str]:
-    """Return the cached MathML by formula key; a damaged cache counts as empty."""
-    try:
-        data = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    is_valid = isinstance(data, dict) and all(isinstance(text, str) for text in data.values())
-    return data if is_valid else {}
+        formula: result["html"].replace(_BLOCK, "")
+        for formula, result in by_formula.items()
+        if "error" not in result
+    }, {
+        formula: " ".join(result["error"].replace("\u0332", "").split())
+        for formula, result in by_formula.items()
+        if "error" in result
+    }
 
 
 def formulas_of(equation: Equation) -> dict[str, Formula]:

@@ -52,7 +52,7 @@ def typeset_formulas(
     prose: Iterable[tuple[Article, ArticleHtml]],
     calculators: Iterable[CalculatorContext],
     services: Services,
-    cache: Path,
+    cache: BuildCache,
     report: Report,
 ) -> TypesetFormulas:
     """Return the typeset formulas of all articles and calculators."""

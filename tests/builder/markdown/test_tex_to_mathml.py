@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from builder.core.build_cache import BuildCache
 from builder.markdown import tex_to_mathml
 from builder.outputs import service_makers
 from engine.core.equation import Equation
@@ -22,25 +23,25 @@ def real():
 
 
 @pytest.fixture(scope="module")
-def template(real, tmp_path_factory):
+def template(real):
     formulas = tex_to_mathml.formulas_of(EQUATION).values()
-    done, _ = tex_to_mathml.typeset(formulas, tmp_path_factory.mktemp("c"), "1", real.typeset)
+    done, _ = tex_to_mathml.typeset(formulas, BuildCache(), "1", real.typeset)
     return tex_to_mathml.equation_template(EQUATION, done)
 
 
-def test_an_unknown_macro_is_refused(real, tmp_path):
+def test_an_unknown_macro_is_refused(real):
     formulas = [("a", False), (r"\foo", False)]
-    _, wrong = tex_to_mathml.typeset(formulas, tmp_path, "1", real.typeset)
+    _, wrong = tex_to_mathml.typeset(formulas, BuildCache(), "1", real.typeset)
     assert r"Unsupported function name: \foo" in wrong[r"\foo", False]
 
 
-def test_a_formula_is_mathml(real, tmp_path):
-    done, _ = tex_to_mathml.typeset([("a+b", False)], tmp_path, "1", real.typeset)
+def test_a_formula_is_mathml(real):
+    done, _ = tex_to_mathml.typeset([("a+b", False)], BuildCache(), "1", real.typeset)
     assert "<mi>a</mi><mo>+</mo><mi>b</mi>" in done["a+b", False]
 
 
-def test_a_displayed_formula_has_a_row_for_each_sign_it_may_break_at(real, tmp_path):
-    done, _ = tex_to_mathml.typeset([("T=a+b=-c", True)], tmp_path, "1", real.typeset)
+def test_a_displayed_formula_has_a_row_for_each_sign_it_may_break_at(real):
+    done, _ = tex_to_mathml.typeset([("T=a+b=-c", True)], BuildCache(), "1", real.typeset)
     rows = done["T=a+b=-c", True].split("<mrow>")[1:]
     assert [row.split("</mrow>")[0] for row in rows] == [
         "<mi>T</mi>",
@@ -50,18 +51,18 @@ def test_a_displayed_formula_has_a_row_for_each_sign_it_may_break_at(real, tmp_p
     ]
 
 
-def test_what_was_typeset_once_is_remembered(real, tmp_path):
-    tex_to_mathml.typeset([("a+b", False)], tmp_path, "1", real.typeset)
-    done, _ = tex_to_mathml.typeset([("a+b", False)], tmp_path, "1", lambda formulas: [])
+def test_what_was_typeset_once_is_remembered(real):
+    cache = BuildCache()
+    tex_to_mathml.typeset([("a+b", False)], cache, "1", real.typeset)
+    done, _ = tex_to_mathml.typeset([("a+b", False)], cache, "1", lambda formulas: [])
     assert "<mi>a</mi>" in done["a+b", False]
 
 
-def test_another_typesetter_forgets(real, tmp_path):
-    tex_to_mathml.typeset([("a", False)], tmp_path, "1", real.typeset)
+def test_another_typesetter_forgets(real):
+    cache = BuildCache()
+    tex_to_mathml.typeset([("a", False)], cache, "1", real.typeset)
     asked = []
-    tex_to_mathml.typeset(
-        [("a", False)], tmp_path, "2", lambda f: asked.append(f) or [{"html": ""}]
-    )
+    tex_to_mathml.typeset([("a", False)], cache, "2", lambda f: asked.append(f) or [{"html": ""}])
     assert len(asked) == 1
 
 

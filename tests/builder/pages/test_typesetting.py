@@ -6,6 +6,7 @@ import pytest
 
 from builder.calculators import calculator_context
 from builder.content.article import Article
+from builder.core.build_cache import BuildCache
 from builder.core.problem import Problem
 from builder.markdown import tex_to_mathml
 from builder.markdown.article_html import ArticleHtml
@@ -59,14 +60,16 @@ def calls():
 
 
 @pytest.fixture
-def made(tmp_path, calls):
+def made(calls):
+    cache = BuildCache()
+
     def run(formulas):
         calls.append([(one["tex"], one["display"]) for one in formulas])
         return SERVICES.typeset(formulas)
 
     def make(articles=(), calculators=(), report=silent):
         services = replace(SERVICES, typeset=run, typeset_version="7")
-        return typeset_formulas(iter(articles), iter(calculators), services, tmp_path, report)
+        return typeset_formulas(iter(articles), iter(calculators), services, cache, report)
 
     return make
 
@@ -168,8 +171,7 @@ def test_nothing_to_typeset_is_nothing(made, calls):
     assert calls == []
 
 
-def test_what_was_typeset_is_kept_in_the_cache(made, calls, tmp_path):
+def test_what_was_typeset_is_kept_in_the_cache(made, calls):
     texts = [(article("a", "$n$"), prose(("n", False)))]
     assert made(texts) == made(texts)
     assert len(calls) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["math-7.json"]
