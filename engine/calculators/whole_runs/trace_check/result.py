@@ -1,7 +1,7 @@
 """The inputs of the check of a trace: the trace, the rules, its job; and every number."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Annotated
 
@@ -308,7 +308,7 @@ def solve(inputs: Inputs) -> Result:
     checked = check_trace(inputs.trace, inputs.rules)
     shown = _shown_steps(checked, min(inputs.rank, len(checked.ranks)) - 1, inputs.step)
     use = shown.use
-    another = _another_job(checked, run) if inputs.compare else ""
+    another = _another_job(checked, run, given=_is_given(inputs)) if inputs.compare else ""
     job = _predicted(run) if inputs.compare and not another else None
     kernels = kernel_uses(checked.ranks[shown.rank], 0.0, _INFINITE)
     total = sum(kernel.time for kernel in kernels)
@@ -337,8 +337,19 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _another_job(checked: TraceCheck, run: Run) -> text.Text:
-    """Return why a trace is not of the job below; empty if it can be."""
+def _is_given(inputs: Inputs) -> bool:
+    """Return whether the job is the reader's own, or the one that the sample was made of."""
+    is_sample = inputs.trace in (sample.text for sample in SAMPLES.values())
+    defaults, own = Inputs(), ("trace", "rank", "step", "compare", "rules")
+    job = [field.name for field in fields(Inputs) if field.name not in own]
+    return is_sample or any(getattr(inputs, name) != getattr(defaults, name) for name in job)
+
+
+def _another_job(checked: TraceCheck, run: Run, *, given: bool) -> text.Text:
+    """Return why a trace is not compared with the job below; empty if it is.
+
+    A job that nobody gave is that of a trace which names its GPU and its number of ranks.
+    """
     ranks = [rank.trace for rank in checked.ranks]
     names, gpu = traced_gpus(ranks), run.cluster.gpu.name
     words = []
@@ -349,7 +360,11 @@ def _another_job(checked: TraceCheck, run: Run) -> text.Text:
     if is_of_other_ranks(ranks, run.plan.world_size):
         words.append("is one of {traced} ranks, the job below has {asked}")
     if not words:
-        return ""
+        if given or (names and world == run.plan.world_size):
+            return ""
+        return (
+            "No job is given yet: choose its model, GPUs and plan below to compare its step."
+        )
     sentence = f"Another job: the trace {' and '.join(words)}. Nothing is compared."
     numbers = {"traced": (world, COUNT), "asked": (run.plan.world_size, COUNT)}
     return text.say(sentence, **numbers)

@@ -38,9 +38,9 @@ def test_a_trace_without_a_gpu_can_be_of_any():
     assert chip_of("graphics device") == ""
 
 
-def said(**head):
+def said(job=None, **head):
     events = [event("gemm", 0, 100), event("ncclDevKernel_AllReduce", 50, 100, stream=20)]
-    inputs = Inputs(trace=kineto(events, **head))
+    inputs = Inputs(trace=kineto(events, **head), **(job or {}))
     result = solve(inputs)
     return result, render_text(views(inputs, result)["verdict"].sentence)
 
@@ -57,3 +57,28 @@ def test_a_trace_of_another_number_of_ranks_is_not_compared():
     result, sentence = said(world=64)
     assert result.job is None
     assert "is one of 64 ranks, the job below has 8" in sentence
+
+
+H100 = {"deviceProperties": [{"name": "NVIDIA H100 80GB"}]}
+
+
+def test_a_job_that_nobody_gave_is_not_compared():
+    result, sentence = said(world=0)
+    assert result.job is None
+    assert "No job is given yet" in sentence
+    assert said(world=8)[0].job is None  # of which GPU it does not say
+
+
+@each("job", [{"model": "llama-3-70b"}, {"zero_stage": "1"}, {"global_batch_size": 64}])
+def test_a_job_that_the_reader_chose_is_compared(job):
+    result, sentence = said(job, world=0)
+    assert result.job is not None
+    assert "No job is given" not in sentence
+
+
+def test_a_trace_that_names_the_machine_of_the_job_is_compared():
+    assert said(world=8, **H100)[0].job is not None
+
+
+def test_the_sample_is_compared_with_the_job_that_it_was_made_of():
+    assert solve(Inputs()).job is not None
