@@ -3,6 +3,8 @@
 The engine also finds modules by listing a package (`engine.core.registry`); a string constant that
 is the name of a package, such as "engine.schedules", therefore counts as an import of all its
 modules. Only packages of calculators, which pages name one by one, are not followed this way.
+
+What only functions import is deferred: a page fetches it when it is first imported.
 """
 
 import ast
@@ -30,7 +32,7 @@ MAX_CACHED = 8000  # facts of modules in the cache file
 CALCULATORS = ("engine.calculators",)
 Sources = Mapping[str, str]  # path such as "engine/answer.py" -> text
 # [imported names, string constants that could name a package, digest of the behavior, digest of the
-# string constants] of a module.
+# string constants, modules that only functions import] of a module.
 ModuleFacts = list[list[str] | str]
 # Digest of a module's text -> its facts. Reading five hundred files takes seconds, so the facts are
 # kept between builds.
@@ -154,6 +156,35 @@ class ImportGraph:
             self._closures[path] = frozenset(modules)
         return self._closures[path]
 
+    def deferred(self, path: str) -> dict[str, frozenset[str]]:
+        """Return name -> paths of the modules that only functions import.
+
+        The paths are those of the module and of what it imports at once, directly or indirectly,
+        without what `path` imports at once.
+        """
+        at_once, queue = self._imports_at_once(path)
+        deferred: dict[str, frozenset[str]] = {}
+        while queue:
+            target = queue.pop()
+            if target not in at_once and module_name(target) not in deferred:
+                paths, further = self._imports_at_once(target)
+                deferred[module_name(target)] = paths - at_once
+                queue |= further
+        return deferred
+
+    def _imports_at_once(self, path: str) -> tuple[frozenset[str], set[str]]:
+        """Return the module with what it imports at once, and what functions in these import."""
+        modules, queue, deferred = {path}, [path], set[str]()
+        while queue:
+            module = queue.pop()
+            names = self._facts_of(module)[4]
+            late = {self._modules[name] for name in names if name in self._modules}
+            unvisited = set(self.direct_imports(module)) - late - modules
+            deferred |= late
+            modules |= unvisited
+            queue += unvisited
+        return frozenset(modules), deferred
+
     def digest(self, path: str) -> str:
         """Return the digest of the behavior of the module and of its dependencies."""
         if path not in self._digests:
@@ -231,7 +262,7 @@ def _load_facts(path: Path | None) -> FactsByDigest:
         loaded = json.loads(path.read_text("utf-8")) if path else {}
     except (OSError, ValueError):
         return {}
-    is_valid = isinstance(loaded, dict) and all(len(facts) == 4 for facts in loaded.values())
+    is_valid = isinstance(loaded, dict) and all(len(facts) == 5 for facts in loaded.values())
     return loaded if is_valid else {}
 
 
@@ -242,7 +273,7 @@ def remember_facts(text: str, facts: ModuleFacts) -> None:
 
 def imported_packages(facts: ModuleFacts) -> frozenset[str] | None:
     """Return the top-level packages that a module imports, None if it cannot be parsed."""
-    names, _, behavior, texts = facts
+    names, _, behavior, texts, _ = facts
     return None if behavior == texts else frozenset(name.partition(".")[0] for name in names)
 
 
@@ -253,7 +284,7 @@ def module_facts(source: str) -> ModuleFacts:
         tree = ast.parse(source)
         code = compile(tree, "", "exec", dont_inherit=True, optimize=0)
     except SyntaxError:  # of a package, in a Python newer than this one
-        return [[], [], digest((source,)), digest((source,))]
+        return [[], [], digest((source,)), digest((source,)), []]
     for node in statements(tree):
         if isinstance(node, ast.Import):
             names |= dict.fromkeys(alias.name for alias in node.names)
@@ -263,7 +294,26 @@ def module_facts(source: str) -> ModuleFacts:
             names |= dict.fromkeys((module, *(f"{module}.{alias.name}" for alias in node.names)))
     texts = sorted(set(string_constants(code)))
     packages = [text for text in texts if _may_be_module_name(text)]
-    return [[*names], packages, behavior_digest(code), digest(texts)]
+    return [[*names], packages, behavior_digest(code), digest(texts), _deferred_names(tree)]
+
+
+def _deferred_names(tree: ast.Module) -> list[str]:
+    """Return the modules that statements within functions import, and no others.
+
+    The `a` of `from a import b`: a missing `a.b` would be no error of a missing module.
+    """
+    functions = [
+        n for n in statements(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    inside = {statement for function in functions for statement in statements(function)}
+    late, at_once = set[str](), set[str]()
+    for node in statements(tree):
+        if isinstance(node, ast.Import):
+            (late if node in inside else at_once).update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            (late if node in inside else at_once).add(node.module or "")
+            at_once |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return sorted(late - at_once)
 
 
 def _may_be_module_name(text: str) -> bool:

@@ -201,3 +201,23 @@ def test_tab_leaves_the_text_and_reaches_file_and_samples(visit):
     assert page.evaluate("document.activeElement.dataset.file") == "text"
     page.keyboard.press("Tab")
     assert "sample:megatron" in page.evaluate("document.activeElement.dataset.preset")
+
+
+def test_the_reader_of_a_format_comes_with_a_text_of_it(visit, watch):
+    page, box = opened(visit)
+    answered(page, "Megatron-Bridge overrides")
+    page.wait_for_selector('[data-reset][data-of="import_job"][aria-disabled]', state="attached")
+
+    def has_come(module):
+        return any(f"-{module}-" in url.rpartition("/")[2] for url in watch.requests)
+
+    assert not has_come("yaml_text")
+    assert not has_come("torchtitan")
+    box.fill(SAMPLES["accelerate"].text)
+    answered(page, "accelerate YAML")
+    assert has_come("yaml_text")
+    assert not has_come("torchtitan")
+    box.fill(OWN)
+    answered(page, "torchtitan Python")
+    assert has_come("torchtitan")
+    assert watch.errors == []

@@ -203,7 +203,7 @@ def test_a_published_run_names_what_its_row_needs_one_by_one(copy):
 PLANNED = "engine/catalog/planned_table.tsv"
 READER = '''"""Importer of toytrain's YAML."""
 
-from engine.run.importers.dialect import Dialect, Piece, yaml_keys
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import RunDraft
 from engine.run.importers.key_table import KeyTable, read_key
 from engine.run.importers.yaml_text import read_yaml
@@ -220,21 +220,31 @@ def _read(piece: Piece, draft: RunDraft) -> None:
         read_key(setting, TABLE, draft)
 
 
+READER = Reader(read=_read)
+'''
+SIGNS = """def _read_toytrain() -> Reader:
+    from engine.run.importers.toytrain import READER
+
+    return READER
+
+
 TOYTRAIN = Dialect(
     name="toytrain YAML",
-    read=_read,
+    reader=_read_toytrain,
     software="toytrain",
     signs=(yaml_keys("toy_gpus", "toy_batch", "toy_layers", "toy_name"),),
 )
-'''
+
+
+"""
 
 
 def test_a_reader_is_a_file_a_line_and_a_text_with_its_meaning(copy):
     importers = copy / "engine/run/importers"
     (importers / "toytrain.py").write_text(READER, "utf-8")
-    line = "from engine.run.importers.toytrain import TOYTRAIN\n"
-    insert(importers / "dialects.py", "from engine.run.importers.training_arguments_d", line)
-    insert(importers / "dialects.py", "    CONFIG_JSON,\n", "    TOYTRAIN,\n")
+    insert(importers / "file_dialects.py", "def _read_config_json", SIGNS)
+    insert(importers / "dialects.py", "    TORCHTITAN_TOML,\n)", "    TOYTRAIN,\n")
+    insert(importers / "dialects.py", "    CONFIG_JSON,\n    TORCHTITAN", "    TOYTRAIN,\n")
     tests = "tests/engine/run/importers/test_formats.py"
     status, said = attempt(copy, tests)
     assert status == 1

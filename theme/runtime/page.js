@@ -189,12 +189,14 @@ export function createPage(names, address, settings) {
     /**
      * Requests a reply of another page's calculator; nothing of it is rendered here.
      *
-     * @param {string} name @param {object} request @param {string[]} archiveUrls absolute addresses
+     * @param {string} name @param {object} request
+     * @param {Record<string, string[]>} itsArchives absolute addresses, as of that page
      * @returns {Promise<import("./calculator/calculator.js").Reply | null>}
      */
-    async ask(name, request, archiveUrls) {
-      archives[name] ??= archiveUrls;
-      return JSON.parse((await engine.ask(name, JSON.stringify({ calculator: name, ...request }))) ?? "null");
+    async ask(name, request, itsArchives) {
+      archives[name] ??= itsArchives[name];
+      const text = JSON.stringify({ calculator: name, ...request });
+      return JSON.parse((await engine.ask(name, text, itsArchives)) ?? "null");
     },
     refresh() {
       for (const calculator of calculators.values()) calculator.refresh();

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import (
     OFFLOADED,
     RunDraft,
@@ -308,24 +308,4 @@ def read_command_flag(setting: Setting, draft: RunDraft) -> bool:
     return True
 
 
-ACCELERATE_YAML = Dialect(
-    name="accelerate YAML",
-    read=_read,
-    software="accelerate",
-    signs=(
-        yaml_keys(
-            "compute_environment", "distributed_type", "downcast_bf16", "machine_rank",
-            "main_process_port", "main_process_ip", "main_training_function", "num_machines",
-            "num_processes", "rdzv_backend", "same_network", "parallelism_config", "dynamo_config",
-            "enable_cpu_affinity", "tpu_use_cluster", "tpu_use_sudo", "tpu_env", "use_cpu",
-            "megatron_lm_config",
-        ),
-        nested_yaml_keys(r"parallelism_config_\w+", r"dynamo_backend", r"deepspeed_config_file",
-                         r"zero3_init_flag", r"megatron_lm_\w+"),
-        # Axolotl and LLM Foundry have sections of this name as well: one sign, and no more.
-        r"^fsdp_config\s*:[ \t]*\n[ \t]+fsdp_(?=\w)",
-        yaml_keys("fp8_config") + r"(?=\s*\n[ \t]+backend)",
-    ),
-    finish=finish_accelerate,
-    joins=frozenset(("DeepSpeed",)),
-)  # fmt: skip
+READER = Reader(read=_read, finish=finish_accelerate)

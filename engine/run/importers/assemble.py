@@ -17,7 +17,6 @@ from engine.run.importers.import_report import (
     shorten,
 )
 from engine.run.importers.launch import finish_launch
-from engine.run.importers.megatron_derived import finish_scaling
 from engine.run.importers.recognize import recognize
 from engine.run.run import Run
 
@@ -85,7 +84,7 @@ def import_run(text: str, defaults: ImportDefaults | None = None) -> ImportedRun
     ):
         draft.dialects.append(piece.dialect)
         before = draft.values.get("model")
-        BY_NAME[piece.dialect].read(piece, draft)
+        BY_NAME[piece.dialect].reader().read(piece, draft)
         if before is not None and before != draft.values.get("model"):
             draft.warnings.append("two texts describe the model, and the later one is shown")
     return _assemble(
@@ -253,8 +252,9 @@ def _check_software(pieces: Sequence[Piece], draft: RunDraft) -> None:
 def _derive(draft: RunDraft) -> None:
     """Complete the draft by the rules of the recognized software."""
     for dialect in DIALECTS:
-        if dialect.finish and dialect.name in draft.dialects:
-            dialect.finish(draft)
+        finish = dialect.reader().finish if dialect.name in draft.dialects else None
+        if finish:
+            finish(draft)
             return
 
 
@@ -275,6 +275,8 @@ def _run_document(draft: RunDraft, defaults: ImportDefaults) -> dict[str, Any]:
     draft.assume("training.global_batch_size", draft.values["parallelism.world_size"], "likewise")
     draft.assume("training.precision", "bf16", "no text says the precision")
     if draft.values.get("training.framework") == "megatron":
+        from engine.run.importers.megatron_derived import finish_scaling
+
         finish_scaling(draft)
     return _nest_sections(draft.values)
 

@@ -12,7 +12,7 @@ What it cannot say: how many GPUs there are, and how long sequences are where th
 from functools import partial
 
 from engine.run.importers.adapters import read_targets, settle_targets
-from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import RunDraft, Setting, positive_number
 from engine.run.importers.key_table import (
     KeyTable,
@@ -267,16 +267,4 @@ def _read(piece: Piece, draft: RunDraft) -> None:
     import_automodel(read_yaml(piece.text, piece.line), draft)
 
 
-AUTOMODEL = Dialect(
-    name="NeMo Automodel YAML",
-    read=_read,
-    software="NeMo Automodel",
-    signs=(
-        yaml_keys("step_scheduler", "packed_sequence", "dist_env", "validation_dataset", "loss_fn"),
-        nested_yaml_keys("local_batch_size", "dp_replicate_size", "pp_microbatch_size",
-                         "ckpt_every_steps", "val_every_steps"),
-        r"\bnemo_automodel\.\w+",
-    ),
-    finish=finish_automodel,
-    contains=frozenset(("Megatron-LM arguments in YAML", "accelerate YAML")),
-)  # fmt: skip
+READER = Reader(read=_read, finish=finish_automodel)

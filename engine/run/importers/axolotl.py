@@ -10,7 +10,7 @@ What it cannot say: how many GPUs there are, and what DeepSpeed's file holds.
 """
 
 from engine.run.importers.adapters import read_targets, settle_targets
-from engine.run.importers.dialect import Dialect, Piece, yaml_keys
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import RunDraft, Setting, positive_number
 from engine.run.importers.json_text import object_settings
 from engine.run.importers.key_table import (
@@ -335,24 +335,4 @@ def _read(piece: Piece, draft: RunDraft) -> None:
     )
 
 
-_OWN = (
-    "base_model", "sequence_len", "sample_packing", "pad_to_sequence_len", "lora_target_linear",
-    "adapter", "datasets", "dataset_prepared_path", "val_set_size", "evals_per_epoch",
-    "saves_per_epoch", "eval_sample_packing",
-)  # fmt: skip
-AXOLOTL = Dialect(
-    name="axolotl YAML",
-    read=_read,
-    software="axolotl",
-    signs=(yaml_keys(*_OWN),),
-    finish=finish_axolotl,
-    joins=frozenset(("DeepSpeed", "accelerate")),
-    contains=frozenset(
-        (
-            "accelerate YAML",
-            "Hugging Face TrainingArguments",
-            "Megatron-LM arguments in YAML",
-            "LLaMA-Factory",
-        )
-    ),
-)
+READER = Reader(read=_read, finish=finish_axolotl)

@@ -3,7 +3,7 @@
 import re
 
 from engine.catalog.recent_models import EVERY_MODEL
-from engine.run.importers.dialect import Dialect, Piece
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import RunDraft, Setting, is_true, shorten
 from engine.run.importers.key_table import (
     KeyTable,
@@ -14,7 +14,7 @@ from engine.run.importers.key_table import (
 )
 from engine.run.importers.launch import take_launch
 from engine.run.importers.megatron import import_megatron
-from engine.run.importers.megatron_dialects import MEGATRON_ARGUMENTS, finish
+from engine.run.importers.megatron_readers import finish
 from engine.run.importers.python_keys import read_python, require_single_configuration
 from engine.run.importers.shell import resolve_variables, script_flags
 
@@ -219,23 +219,4 @@ def _read(piece: Piece, draft: RunDraft) -> None:
     take_launch(script_flags(piece.text, piece.line), draft)
 
 
-BRIDGE_OVERRIDES = Dialect(
-    name="Megatron-Bridge overrides",
-    read=_read,
-    software="Megatron-Bridge",
-    signs=(
-        r"(?<![\w.])\+{0,2}(?:cfg\.)?model\.(?:tensor_model_parallel_size|"
-        r"pipeline_model_parallel_size|virtual_pipeline_model_parallel_size|context_parallel_size|"
-        r"expert_model_parallel_size|expert_tensor_parallel_size|sequence_parallel|seq_length|"
-        r"num_layers|hidden_size|recompute_\w+|moe_\w+|cuda_graph_\w+|"
-        r"pipeline_model_parallel_layout|cp_comm_type)\s?=",
-        r"(?<![\w.])\+{0,2}(?:cfg\.)?(?:train\.(?:micro_batch_size|global_batch_size|train_iters)|"
-        r"dataset\.(?:seq_length|sequence_length)|"
-        r"(?:ddp|comm_overlap|mixed_precision|optimizer)(?:\.\w+)?)\s?=",
-        r"\b\w{1,80}_(?:pretrain|sft|finetune)_\w*config\b",
-        r"--model_(?:family|recipe)_name(?=[ =])|\s-mr\s|(?:\b|_)setup_experiment\.py\b",
-        r"\brun_recipe\.py\b|\bConfigContainer\b|\bmegatron\.bridge\b|--recipe(?=[ =])",
-    ),
-    finish=_finish,
-    contains=frozenset((MEGATRON_ARGUMENTS.name,)),
-)
+READER = Reader(read=_read, finish=_finish)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from engine.run.importers.dialect import Dialect, Piece, words
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import (
     OFFLOADED,
     RunDraft,
@@ -231,18 +231,4 @@ def _read(piece: Piece, draft: RunDraft) -> None:
     import_deepspeed(object_settings(piece), draft)
 
 
-DEEPSPEED_JSON = Dialect(
-    name="DeepSpeed JSON",
-    read=_read,
-    software="DeepSpeed",
-    keys=words(
-        """zero_optimization zero_optimization.stage train_micro_batch_size_per_gpu
-        train_batch_size gradient_accumulation_steps gradient_clipping steps_per_print bf16.enabled
-        bfloat16.enabled fp16.enabled wall_clock_breakdown zero_allow_untested_optimizer
-        activation_checkpointing optimizer.type scheduler.type tensor_parallel.autotp_size
-        expert_parallel.autoep_size data_types flops_profiler comms_logger prescale_gradients
-        zero_force_ds_cpu_optimizer fp16.loss_scale"""
-    ),
-    finish=finish_deepspeed,
-    joins=frozenset(("accelerate", "Megatron-LM")),
-)
+READER = Reader(read=_read, finish=finish_deepspeed)

@@ -1,7 +1,9 @@
 """Records of recognition: a dialect with its signs, a piece of a text, a text not read.
 
-A dialect is declared once, in the file of its reader, and listed in `dialects.py`. A sign is what
-only that dialect has: a flag, a key, a function's name. The helpers below write their patterns.
+A dialect is declared once, with its signs, in `file_dialects.py` or `command_dialects.py`, and
+listed in `dialects.py`; its reader has a file of its own, imported when a text is of that dialect.
+A sign is what only that dialect has: a flag, a key, a function's name. The helpers below write
+their patterns.
 """
 
 import re
@@ -59,38 +61,46 @@ class Unread:
         return f"{where}: not read: {self.reason}; signs seen: {seen}"
 
 
-Read = Callable[[Piece, RunDraft], None]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """What reads the texts of a dialect.
+
+    Attributes:
+        read: puts a piece into a draft.
+        finish: derives values from several settings and assumes the software's defaults.
+        refuses: says why a text of this dialect is not read after all; empty if it is.
+    """
+
+    read: Callable[[Piece, RunDraft], None]
+    finish: Callable[[RunDraft], None] | None = None
+    refuses: Callable[[str], str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A format that is read: its signs, its reader, the defaults that complete it.
+    """A format that is read: its signs and its reader.
 
     Attributes:
         name: as shown to readers.
-        read: puts a piece into a draft.
+        reader: imports and returns the reader.
         software: whose defaults complete a job; empty for what describes a model or a launch.
         signs: patterns of a text; every distinct match outside of comments is one sign.
         keys: of a JSON object, points between levels; every one that stands there is one sign.
-        finish: derives values from several settings and assumes the software's defaults.
         joins: other software whose texts describe the same job together with this one.
         contains: names of dialects whose signs stand in this one's texts as well.
         overrides: is read last, as flags go before a file of the same software.
         weak: gives way to any other dialect of the same text.
-        refuses: says why a text of this dialect is not read after all; empty if it is.
     """
 
     name: str
-    read: Read
+    reader: Callable[[], Reader]
     software: str = ""
     signs: tuple[str, ...] = ()
     keys: frozenset[str] = frozenset()
-    finish: Callable[[RunDraft], None] | None = None
     joins: frozenset[str] = frozenset()
     contains: frozenset[str] = frozenset()
     overrides: bool = False
     weak: bool = False
-    refuses: Callable[[str], str] | None = None
     patterns: tuple[re.Pattern[str], ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -119,6 +129,13 @@ def _has(tree: Mapping[str, Any], key: str) -> bool:
             return False
         value = value[part]
     return True
+
+
+# Variables of scripts that hold counts of nodes and processes.
+LAUNCH_VARIABLES = (
+    "NNODES", "NUM_NODES", "NUM_MACHINES", "NPROC_PER_NODE", "GPUS_PER_NODE", "NUM_GPUS_PER_NODE",
+    "NGPU", "NGPUS", "NUM_GPUS", "CUDA_VISIBLE_DEVICES", "WORLD_SIZE",
+)  # fmt: skip
 
 
 def words(text: str) -> frozenset[str]:

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 
 from engine.run.importers.deepspeed import import_deepspeed
-from engine.run.importers.dialect import Dialect, Piece
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import (
     OFFLOADED,
     RunDraft,
@@ -356,25 +356,6 @@ def _read(piece: Piece, draft: RunDraft) -> None:
     )
 
 
-_KEYS = (
-    "pipe_parallel_size", "model_parallel_size", "pos_emb", "gpt_j_residual", "no_weight_tying",
-    "scaled_upper_triang_masked_softmax_fusion", "checkpoint_factor", "output_layer_parallelism",
-    "attention_config", "keep_last_n_checkpoints", "synchronize_each_layer", "rotary_pct",
-)  # fmt: skip
-_PATTERN = "|".join(key.replace("_", "[_-]") for key in _KEYS)
-GPT_NEOX = Dialect(
-    name="GPT-NeoX YAML",
-    read=_read,
-    software="GPT-NeoX",
-    signs=(rf"^[ \t]*[\"']?(?:{_PATTERN})[\"']?\s*:(?=\s)",),
-    keys=frozenset((*_KEYS, *(key.replace("_", "-") for key in _KEYS))),
-    finish=finish_gpt_neox,
-    contains=frozenset(
-        ("DeepSpeed JSON", "Hugging Face config.json", "Megatron-LM arguments in YAML")
-    ),
-)
-
-
 _LINE = re.compile(r"^.{0,60}?\b([a-z][a-z0-9_]{2,60}) \.{2,} (.{1,4000}?)(\.{2,}updated|)\s*$")
 # Follows from others of the printed arguments, or is GPT-NeoX's way to keep them.
 _DERIVED = (
@@ -414,16 +395,5 @@ def _read_printed(piece: Piece, draft: RunDraft) -> None:
     import_gpt_neox(settings, draft)
 
 
-GPT_NEOX_PRINTED = Dialect(
-    name="GPT-NeoX printed arguments",
-    read=_read_printed,
-    software="GPT-NeoX",
-    signs=(
-        r"\b(?:pipe_parallel_size|model_parallel_size|pos_emb|gpt_j_residual|no_weight_tying|"
-        r"train_micro_batch_size_per_gpu|attention_config|global_num_gpus|zero_optimization|"
-        r"checkpoint_factor|rotary_pct|gradient_accumulation_steps) \.{2,} ",
-        r"\.{2,}updated(?=\s*$)",
-    ),
-    finish=finish_gpt_neox,
-    contains=frozenset(("Megatron-LM log",)),
-)
+READER = Reader(read=_read, finish=finish_gpt_neox)
+PRINTED_READER = Reader(read=_read_printed, finish=finish_gpt_neox)

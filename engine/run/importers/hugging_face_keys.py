@@ -7,10 +7,12 @@ from typing import Any
 from engine.catalog.mixers.mix import letters_of
 from engine.catalog.models import Model
 from engine.catalog.recent_models import EVERY_MODEL
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.hugging_face import read_config_model, read_shape
 from engine.run.importers.hugging_face_effects import no_effect, tower
 from engine.run.importers.hugging_face_flat import INNER, PARTS
 from engine.run.importers.import_report import Kind, RunDraft, Setting, shorten
+from engine.run.importers.json_text import object_settings
 from engine.run.importers.model_families import VERSION
 from engine.run.importers.model_shape import ALIASES, ModelShape
 from engine.run.importers.unknown_keys import UNKNOWN, report_unknown
@@ -122,3 +124,10 @@ def _sizes(model: Model) -> tuple[Any, ...]:
         return plain
     layers = model.mix.sizes
     return (*plain, replace(layers, order=letters_of(layers, model.num_layers)))
+
+
+def _read(piece: Piece, draft: RunDraft) -> None:
+    import_hugging_face(piece.tree or {}, object_settings(piece), draft)
+
+
+READER = Reader(read=_read)

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from engine.run.importers.dialect import words
 from engine.run.importers.import_report import RunDraft, Setting, positive_number, shorten
-from engine.run.importers.shell import LAUNCHERS, trains_nothing
 
 _Kind = Literal["nodes", "per_node", "total"]
 
@@ -256,6 +255,10 @@ def finish_launch(draft: RunDraft, gpus_per_node: int, gpu: str = "", *, asked: 
 def _refuse_other_work(draft: RunDraft) -> None:
     """Refuse a script whose only programs evaluate, write or serve."""
     named_programs = draft.notes.get("programs", {})
+    if not named_programs:
+        return
+    from engine.run.importers.shell import LAUNCHERS, trains_nothing  # a script has fetched it
+
     programs = {name: line for name, line in named_programs.items() if name not in LAUNCHERS}
     if programs and all(trains_nothing(name) for name in programs):
         name, line = next(iter(programs.items()))

@@ -3,10 +3,10 @@
 import re
 
 from engine.run.importers.accelerate import read_command_flag
-from engine.run.importers.dialect import Dialect, Piece, assignments, flags
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import RunDraft, shorten
 from engine.run.importers.launch import is_launch_flag, take_launch
-from engine.run.importers.shell import LAUNCH_VARIABLES, script_flags
+from engine.run.importers.shell import script_flags
 from engine.run.importers.unknown_keys import may_change_memory, report_unknown
 
 _STARTED = re.compile(
@@ -44,20 +44,4 @@ def _finish(draft: RunDraft) -> None:
         draft.derive("parallelism.world_size", world, "nodes x processes per node")
 
 
-LAUNCH_SCRIPT = Dialect(
-    name="launch script",
-    read=_read,
-    finish=_finish,
-    signs=(
-        flags("nproc-per-node", "nnodes", "num-gpus", "num-nodes", "num-machines", "num-processes",
-              "ntasks-per-node", "gpus-per-node", "node-rank", "master-addr", "master-port",
-              "rdzv-backend", "rdzv-endpoint", "machine-rank", "main-process-port", "include",
-              "actor-num-nodes", "actor-num-gpus-per-node"),
-        assignments(*LAUNCH_VARIABLES, "MASTER_ADDR", "MASTER_PORT", "NODE_RANK"),
-        r"(?:^|[\s/])(?:torchrun|deepspeed|srun|sbatch|mpirun|mpiexec)(?=\s)|\baccelerate launch\b",
-        r"\b(?:torchrun|deepspeed|accelerate launch)\s[^\n;|&]{0,300}?[\w/-]\.py(?=\s|$)",
-        r"^#SBATCH\s+--?\w[\w-]*",
-    ),
-    weak=True,
-    refuses=_refused,
-)  # fmt: skip
+READER = Reader(read=_read, finish=_finish, refuses=_refused)

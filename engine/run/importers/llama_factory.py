@@ -14,7 +14,8 @@ DeepSpeed's file holds.
 import re
 
 from engine.run.importers.adapters import note_bits, read_targets, settle_targets
-from engine.run.importers.dialect import Dialect, Piece, flags, yaml_keys
+from engine.run.importers.dialect import Piece, Reader, flags
+from engine.run.importers.file_dialects import LLAMA_FACTORY_KEYS
 from engine.run.importers.import_report import (
     RunDraft,
     Setting,
@@ -258,30 +259,14 @@ def finish_llama_factory(draft: RunDraft) -> None:
         draft.values["training.framework"] = "megatron"
 
 
-_OWN = (
-    "finetuning_type", "cutoff_len", "lora_target", "stage", "quantization_bit", "dataset_dir",
-    "plot_loss", "freeze_trainable_layers", "enable_liger_kernel", "neat_packing",
-    "disable_gradient_checkpointing", "flash_attn", "pref_loss", "freeze_vision_tower",
-)  # fmt: skip
-
-
 def _read(piece: Piece, draft: RunDraft) -> None:
     if piece.tree is not None:
         settings = object_settings(piece)
-    elif re.search(flags(*_OWN), piece.text, re.MULTILINE):
+    elif re.search(flags(*LLAMA_FACTORY_KEYS), piece.text, re.MULTILINE):
         settings = script_flags(piece.text, piece.line)
     else:
         settings = read_yaml(piece.text, piece.line)
     import_llama_factory(settings, draft)
 
 
-LLAMA_FACTORY = Dialect(
-    name="LLaMA-Factory",
-    read=_read,
-    software="LLaMA-Factory",
-    signs=(yaml_keys(*_OWN, "template", "val_size"), flags(*_OWN)),
-    keys=frozenset(_OWN),
-    finish=finish_llama_factory,
-    joins=frozenset(("DeepSpeed", "accelerate")),
-    contains=frozenset(("Hugging Face TrainingArguments", "Megatron-LM arguments in YAML")),
-)
+READER = Reader(read=_read, finish=finish_llama_factory)

@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 
 from engine.run.importers.adapters import read_targets, settle_targets
-from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import RunDraft, Setting, is_true, positive_number, shorten
 from engine.run.importers.key_table import (
     Handler,
@@ -302,18 +302,4 @@ def _read(piece: Piece, draft: RunDraft) -> None:
     import_llm_foundry(read_yaml(piece.text, piece.line), draft)
 
 
-LLM_FOUNDRY = Dialect(
-    name="LLM Foundry YAML",
-    read=_read,
-    software="LLM Foundry",
-    signs=(
-        yaml_keys(
-            "global_train_batch_size", "device_train_microbatch_size", "device_eval_batch_size",
-            "train_loader", "eval_loader", "icl_tasks", "console_log_interval", "max_duration",
-        ),
-        nested_yaml_keys("global_train_batch_size", "device_train_microbatch_size",
-                         "activation_checkpointing_reentrant", "train_loader"),
-    ),
-    finish=finish_llm_foundry,
-    contains=frozenset(("accelerate YAML", "Megatron-LM arguments in YAML")),
-)  # fmt: skip
+READER = Reader(read=_read, finish=finish_llm_foundry)

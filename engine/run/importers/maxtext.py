@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from engine.run.importers.dialect import Dialect, Piece
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import RunDraft, Setting, whole_number
 from engine.run.importers.key_table import (
     WORKED,
@@ -262,7 +262,7 @@ def _overrides(piece: Piece) -> Iterator[Setting]:
 
 
 def _read_overrides(piece: Piece, draft: RunDraft) -> None:
-    if MAXTEXT_YAML.name in draft.dialects:
+    if "MaxText YAML" in draft.dialects:
         draft.lines.clear()  # what the file says is no contradiction
     for key, gpu in _TOPOLOGIES.items():
         if re.search(rf"(?:tpu-type=|/tpu/){key}(?:[-/\s]|$)", piece.text):
@@ -276,7 +276,7 @@ def _read_overrides(piece: Piece, draft: RunDraft) -> None:
 def _ask_for_file(draft: RunDraft) -> None:
     """Ask for the file that the command names, unless what it may hold is said beside it."""
     file = draft.notes.get("settings file", "base.yml")
-    if file == "base.yml" or MAXTEXT_YAML.name in draft.dialects:
+    if file == "base.yml" or "MaxText YAML" in draft.dialects:
         return
     missing = f"{file} holds further settings: paste it too"
     if {"per_device", "length", "words"} <= set(draft.notes):
@@ -394,25 +394,5 @@ def _machine(draft: RunDraft) -> None:
         remark(draft, "hardware", "tpu", "no text says which TPU; choose it, another is shown")
 
 
-_KEYS = (
-    r"(?<![\w.])(?:base_emb_dim|base_mlp_dim|base_num_decoder_layers|base_num_query_heads|"
-    r"base_num_kv_heads|per_device_batch_size|max_target_length|remat_policy|use_iota_embed|"
-    r"base_output_directory|decoder_block|scan_layers|model_name|(?:ici|dcn)_\w+_parallelism){}"
-)
-MAXTEXT_YAML = Dialect(
-    name="MaxText YAML",
-    read=_read_yaml,
-    software=SOFTWARE,
-    signs=(r"^[ \t]+framework:\s*maxtext\b", _KEYS.format(r"\s?:(?=\s|$)")),
-    finish=finish_maxtext,
-    contains=frozenset(("NeMo 1 YAML", "Megatron-LM arguments in YAML")),
-)
-MAXTEXT_OVERRIDES = Dialect(
-    name="MaxText overrides",
-    read=_read_overrides,
-    software=SOFTWARE,
-    signs=(r"\bmaxtext(?:\.|/)\w+|\bMaxText(?:/|\.)\w+", _KEYS.format("=")),
-    finish=finish_maxtext,
-    overrides=True,
-    contains=frozenset(("launch script",)),
-)
+YAML_READER = Reader(read=_read_yaml, finish=finish_maxtext)
+OVERRIDES_READER = Reader(read=_read_overrides, finish=finish_maxtext)

@@ -9,7 +9,8 @@ beside (`model: llama3.1_70B.yaml`); `${NAME:default}` is an environment variabl
 
 import re
 
-from engine.run.importers.dialect import Dialect, Piece, yaml_keys
+from engine.run.importers.dialect import Piece, Reader
+from engine.run.importers.file_dialects import MEGATRON_YAML_KEYS
 from engine.run.importers.import_report import RunDraft, Setting, TextError, shorten
 from engine.run.importers.key_table import (
     KeyTable,
@@ -22,8 +23,8 @@ from engine.run.importers.key_table import (
     refuse_value,
     tell,
 )
-from engine.run.importers.megatron_dialects import finish as finish_megatron_run
 from engine.run.importers.megatron_family import read_megatron_key
+from engine.run.importers.megatron_readers import finish as finish_megatron_run
 from engine.run.importers.repositories import derive_named_model, note_model
 from engine.run.importers.yaml_text import parse_scalar, read_yaml
 
@@ -212,15 +213,6 @@ def finish_megatron_yaml(draft: RunDraft) -> None:
     finish_megatron_run(draft)
 
 
-_OWN = (
-    "tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size",
-    "context_parallel_size", "num_layers", "hidden_size", "num_attention_heads", "seq_length",
-    "micro_batch_size", "global_batch_size", "use_distributed_optimizer", "overlap_grad_reduce",
-    "overlap_param_gather", "recompute_granularity", "max_position_embeddings", "train_iters",
-    "num_query_groups", "ffn_hidden_size", "swiglu", "untie_embeddings_and_output_weights",
-)  # fmt: skip
-
-
 def _read(piece: Piece, draft: RunDraft) -> None:
     settings = read_yaml(piece.text, piece.line)
     _check_headings(settings)
@@ -232,23 +224,11 @@ def _check_headings(settings: list[Setting]) -> None:
     for setting in settings:
         head, _, key = setting.key.rpartition(".")
         plain = not head or ".overrides" in head or key.startswith("--")
-        if key in _OWN and not plain:
+        if key in MEGATRON_YAML_KEYS and not plain:
             raise TextError(
                 f"line {setting.line}: {shorten(setting.key)} has the name of an argument of "
                 f"Megatron below {shorten(head)}: no format that is known here"
             )
 
 
-_FLAGS = "|".join(name.replace("_", "[_-]") for name in _OWN)
-MEGATRON_YAML = Dialect(
-    name="Megatron-LM arguments in YAML",
-    read=_read,
-    software="Megatron-LM",
-    signs=(
-        yaml_keys(*_OWN),
-        rf"^ {{6}}(?:{'|'.join(_OWN)})\s*:(?=\s)",  # of Primus, below modules.NAME.overrides
-        rf"^[ \t]*[\"']?--(?:{_FLAGS})[\"']?\s*:(?=\s)",
-    ),
-    finish=finish_megatron_yaml,
-    contains=frozenset(("Megatron-LM arguments",)),
-)
+READER = Reader(read=_read, finish=finish_megatron_yaml)

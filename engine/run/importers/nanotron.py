@@ -8,7 +8,7 @@ no sequence parallelism, recompute_layer False, expert and context parallelism 1
 
 from typing import Any
 
-from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.hugging_face_keys import import_hugging_face
 from engine.run.importers.import_report import RunDraft, Setting
 from engine.run.importers.key_table import (
@@ -176,18 +176,4 @@ def _read(piece: Piece, draft: RunDraft) -> None:
     import_nanotron(read_yaml(piece.text, piece.line), draft)
 
 
-NANOTRON = Dialect(
-    name="nanotron YAML",
-    read=_read,
-    software="nanotron",
-    signs=(
-        nested_yaml_keys(
-            "batch_accumulation_per_replica", "tp_linear_async_communication", "tp_mode",
-            "pp_engine", "accumulate_grad_in_fp32", "optimizer_factory", "is_llama_config",
-            "torch_adam_is_fused", "learning_rate_scheduler", "iteration_step_info_interval",
-        ),
-        yaml_keys("data_stages", "lighteval"),
-    ),
-    finish=finish_nanotron,
-    contains=frozenset(("Megatron-LM arguments in YAML", "NeMo 1 YAML")),
-)  # fmt: skip
+READER = Reader(read=_read, finish=finish_nanotron)

@@ -11,7 +11,7 @@ What it cannot say: the vocabulary, which is the tokenizer's.
 import re
 
 from engine.run.importers.adapters import read_targets
-from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import (
     OFFLOADED,
     RunDraft,
@@ -32,8 +32,8 @@ from engine.run.importers.key_table import (
     read_launch,
     refuse_value,
 )
-from engine.run.importers.megatron_dialects import finish as finish_megatron_run
 from engine.run.importers.megatron_family import read_megatron_key
+from engine.run.importers.megatron_readers import finish as finish_megatron_run
 from engine.run.importers.repositories import derive_named_model, note_model
 from engine.run.importers.shell import resolve_variables, script_flags
 from engine.run.importers.yaml_text import parse_scalar, read_yaml
@@ -334,23 +334,4 @@ def _read(piece: Piece, draft: RunDraft) -> None:
             read_launch(setting, draft)
 
 
-NEMO_1 = Dialect(
-    name="NeMo 1 YAML",
-    read=_read,
-    software="NeMo 1",
-    signs=(
-        yaml_keys("exp_manager"),
-        nested_yaml_keys(
-            "encoder_seq_length", "megatron_amp_O2", "activations_checkpoint_granularity",
-            "share_embeddings_and_output_weights", "native_amp_init_scale", "val_check_interval",
-            "restore_from_path", "use_distributed_sampler", "replace_sampler_ddp", "peft_scheme",
-        ),
-        r"(?<![\w.])\+{0,2}(?:trainer\.(?:devices|num_nodes|val_check_interval|precision)|"
-        r"exp_manager\.\w+|model\.(?:data|optim|peft|tokenizer)\.[\w.]+|model\.restore_from_path|"
-        r"model\.(?:encoder_seq_length|activations_checkpoint_\w+|megatron_amp_O2))(?==)",
-    ),
-    finish=finish_nemo1,
-    contains=frozenset(
-        ("Megatron-Bridge overrides", "Megatron-LM arguments", "Megatron-LM arguments in YAML")
-    ),
-)  # fmt: skip
+READER = Reader(read=_read, finish=finish_nemo1)

@@ -14,8 +14,7 @@ import re
 from engine.catalog.models import MODELS
 from engine.catalog.nemo_recipes import FINETUNE, GPUS_PER_NODE, PRETRAIN, VERSION, Recipe
 from engine.run.importers.adapters import read_targets, settle_targets
-from engine.run.importers.bridge import BRIDGE_OVERRIDES
-from engine.run.importers.dialect import Dialect, Piece
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import RunDraft, Setting, shorten, whole_number
 from engine.run.importers.key_table import (
     Handler,
@@ -29,9 +28,8 @@ from engine.run.importers.key_table import (
     refuse_value,
     remark,
 )
-from engine.run.importers.megatron_dialects import finish as finish_megatron_run
 from engine.run.importers.megatron_family import read_megatron_key
-from engine.run.importers.nemo1 import NEMO_1
+from engine.run.importers.megatron_readers import finish as finish_megatron_run
 from engine.run.importers.nemo2_python import ARGUMENTS, read_command, read_nemo2_python
 from engine.run.importers.unknown_keys import settle_conditions
 
@@ -476,21 +474,4 @@ def _refuses(text: str) -> str:
     return ""
 
 
-NEMO_2 = Dialect(
-    name="NeMo 2 recipe",
-    read=_read,
-    software="NeMo 2",
-    signs=(
-        r"\bnemo\s+llm\s+(?:pretrain|finetune)\b",
-        r"\bllm\s+(?:pretrain|finetune)\s[^\n]{0,200}?--factory(?=[ =])",
-        r"\b(?:pretrain|finetune)_recipe\b",
-        r"^[ \t]*(?:from|import)\s+(?:nemo|nemo_run)\b",
-        r"\b(?:nl|llm)\.(?:MegatronStrategy|Trainer|MegatronMixedPrecision|train|pretrain|finetune|"
-        r"MockDataModule|PreTrainingDataModule|MegatronOptimizerModule|\w+Config\w*)\b",
-        r"(?<![\w])(?:\w+\.)?trainer\.strategy\.\w+\s?=(?!=)",
-        r"(?<![\w])(?:\w+\.)?trainer\.(?:devices|num_nodes|max_steps|val_check_interval)\s?=(?!=)",
-    ),
-    finish=finish_nemo2,
-    contains=frozenset((NEMO_1.name, BRIDGE_OVERRIDES.name)),
-    refuses=_refuses,
-)
+READER = Reader(read=_read, finish=finish_nemo2, refuses=_refuses)

@@ -11,7 +11,7 @@ said.
 import re
 
 from engine.run.importers.adapters import read_targets, settle_bits, settle_targets
-from engine.run.importers.dialect import Dialect, Piece, flags
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting, shorten
 from engine.run.importers.key_table import (
     Handler,
@@ -261,23 +261,4 @@ def _read(piece: Piece, draft: RunDraft) -> None:
     import_openrlhf(script_flags(piece.text, piece.line), draft)
 
 
-OPENRLHF = Dialect(
-    name="OpenRLHF flags",
-    read=_read,
-    software="OpenRLHF",
-    signs=(
-        r"openrlhf[./]cli[./]train_\w+",
-        flags(
-            "micro_train_batch_size", "train_batch_size", "micro_rollout_batch_size",
-            "rollout_batch_size", "generate_max_len", "prompt_max_len", "pretrain", "zero_stage",
-            "actor_num_gpus_per_node", "vllm_num_engines", "packing_samples", "adam_offload",
-            "train.micro_batch_size", "train.batch_size", "ds.zero_stage", "data.max_len",
-            "ds.packing_samples", "actor.num_gpus_per_node", "rollout.batch_size",
-            "vllm.num_engines", "model.model_name_or_path", "actor.model_name_or_path",
-        ),
-    ),
-    finish=finish_openrlhf,
-    contains=frozenset(
-        ("Hugging Face TrainingArguments", "Megatron-LM arguments", "torchtitan flags")
-    ),
-)  # fmt: skip
+READER = Reader(read=_read, finish=finish_openrlhf)

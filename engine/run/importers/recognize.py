@@ -111,7 +111,7 @@ def _read_part(part: Part, recognized: Recognized) -> None:
     dialects = _dialects_of(text)
     if len(dialects) > 1:
         raise TextError(_tie(dialects, text, part.line))
-    refuses = dialects[0].refuses if dialects else None
+    refuses = dialects[0].reader().refuses if dialects else None
     reason = refuses(text) if refuses else ""
     if dialects and not reason:
         recognized.pieces.append(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from engine.run.importers.dialect import LAUNCH_VARIABLES
 from engine.run.importers.import_report import Setting
 from engine.run.importers.shell_expansion import Branch, Environment, ShellWord, text_of
 from engine.run.importers.shell_records import Command
@@ -33,10 +34,6 @@ LAUNCHERS = ("torchrun", "deepspeed", "accelerate", *_SLURM)
 _PROGRAMS = (*LAUNCHERS, "python", "python3", "bash", "sh")
 _SHORT = {"-N": "--nodes", "-n": "--ntasks", "-np": "--np", "-G": "--gpus", "-C": "--constraint"}
 _LONGEST_LIST = 64
-LAUNCH_VARIABLES = (
-    "NNODES", "NUM_NODES", "NUM_MACHINES", "NPROC_PER_NODE", "GPUS_PER_NODE", "NUM_GPUS_PER_NODE",
-    "NGPU", "NGPUS", "NUM_GPUS", "CUDA_VISIBLE_DEVICES", "WORLD_SIZE",
-)  # fmt: skip
 _SBATCH = re.compile(r"^[ \t]*#SBATCH[ \t]+([^\n]{1,300})$", re.MULTILINE)
 _ENDS = (";", "&&", "||", "|", "&")
 

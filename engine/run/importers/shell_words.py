@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from engine.run.importers.text_parts import HANDED_ON
+
 _OPERATORS = ("<<<", "&>>", ";;&", "&&", "||", ";;", ";&", "<<", ">>", "&>", ">&", "<&", ">|",
               ";", "&", "|", "(", ")", "<", ">")  # fmt: skip
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w{0,80}\+?=")
@@ -13,7 +15,6 @@ _MOST = 60_000  # pieces
 _DEEPEST = 20
 _MOST_UNCLOSED = 50  # brackets
 _HERE = re.compile(r"<<-?[ \t]*[\"']?(\w{1,40})[\"']?")
-HANDED_ON = re.compile(r"\b(?:sbatch|bash|sh|srun|ssh|docker|salloc)\b")
 
 
 @dataclass(frozen=True, slots=True)

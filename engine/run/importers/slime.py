@@ -8,12 +8,12 @@ is `--actor-num-nodes` times `--actor-num-gpus-per-node`. Its own arguments are 
 
 import re
 
-from engine.run.importers.dialect import Dialect, Piece, flags
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import RunDraft, Setting
 from engine.run.importers.key_table import KeyTable, read_key, reason_without_effect, remark
 from engine.run.importers.launch import take_launch
 from engine.run.importers.megatron import import_megatron
-from engine.run.importers.megatron_dialects import MEGATRON_ARGUMENTS, finish
+from engine.run.importers.megatron_readers import finish
 from engine.run.importers.repositories import find_repository
 from engine.run.importers.shell import script_flags
 
@@ -125,17 +125,4 @@ def _read(piece: Piece, draft: RunDraft) -> None:
     import_slime(script_flags(piece.text, piece.line), draft)
 
 
-SLIME = Dialect(
-    name="slime arguments",
-    read=_read,
-    software="slime",
-    signs=(
-        r"--actor-num-nodes(?=[\s=])|--actor-num-gpus-per-node(?=[\s=])",
-        r"--rollout-(?:num-gpus|batch-size|max-response-len|num-gpus-per-engine)(?=[\s=])",
-        flags("num-rollout", "n-samples-per-prompt", "megatron-to-hf-mode", "hf-checkpoint",
-              "rollout-function-path", "sglang-mem-fraction-static"),
-    ),
-    finish=finish_slime,
-    joins=frozenset(("Megatron-LM",)),
-    contains=frozenset((MEGATRON_ARGUMENTS.name,)),
-)  # fmt: skip
+READER = Reader(read=_read, finish=finish_slime)

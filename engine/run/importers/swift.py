@@ -16,7 +16,8 @@ import re
 from dataclasses import replace
 
 from engine.run.importers.adapters import note_bits, read_targets, settle_bits, settle_targets
-from engine.run.importers.dialect import Dialect, Piece, flags, yaml_keys
+from engine.run.importers.command_dialects import SWIFT_ARGUMENTS
+from engine.run.importers.dialect import LAUNCH_VARIABLES, Piece, Reader, flags
 from engine.run.importers.import_report import RunDraft, Setting, positive_number, shorten
 from engine.run.importers.key_table import (
     WORKED,
@@ -29,10 +30,10 @@ from engine.run.importers.key_table import (
     refuse_value,
     tell,
 )
-from engine.run.importers.megatron_dialects import finish as finish_megatron_run
 from engine.run.importers.megatron_family import read_megatron_key
+from engine.run.importers.megatron_readers import finish as finish_megatron_run
 from engine.run.importers.repositories import derive_named_model, find_repository, note_model
-from engine.run.importers.shell import LAUNCH_VARIABLES, script_flags
+from engine.run.importers.shell import script_flags
 from engine.run.importers.trainer import (
     MICRO,
     STEPS,
@@ -343,7 +344,7 @@ def _finish_trainer(draft: RunDraft) -> None:
 
 def _read(piece: Piece, draft: RunDraft) -> None:
     commands = [match[0] for match in _COMMAND.finditer(piece.text)]
-    if commands or re.search(flags(*_OWN), piece.text, re.MULTILINE):
+    if commands or re.search(flags(*SWIFT_ARGUMENTS), piece.text, re.MULTILINE):
         settings = script_flags(piece.text, piece.line)
         mega = any("megatron" in command for command in commands)
     else:
@@ -389,28 +390,4 @@ def _check_processes(settings: list[Setting], draft: RunDraft) -> None:
             return
 
 
-_OWN = (
-    "tuner_type", "train_type", "split_dataset_ratio", "load_from_cache_file", "attn_impl",
-    "rlhf_type", "freeze_vit", "freeze_aligner", "model_author", "save_safetensors",
-)  # fmt: skip
-SWIFT = Dialect(
-    name="ms-swift arguments",
-    read=_read,
-    software="ms-swift",
-    signs=(
-        r"(?<![\w./-])(?:swift|megatron)\s+(?:sft|pt|rlhf)\b",
-        r"(?<![\w./-])(?:swift|megatron)\s+(?:sft|pt|rlhf)[\s\\]+--\w+",
-        r"swift/cli/(?:_megatron/)?(?:sft|pt|rlhf)\.py",
-        flags(*_OWN),
-        yaml_keys(*_OWN),
-    ),
-    finish=finish_swift,
-    joins=frozenset(("DeepSpeed", "accelerate")),
-    contains=frozenset(
-        (
-            "Megatron-LM arguments",
-            "Megatron-LM arguments in YAML",
-            "Hugging Face TrainingArguments",
-        )
-    ),
-)  # fmt: skip
+READER = Reader(read=_read, finish=finish_swift)

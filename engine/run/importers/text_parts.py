@@ -4,9 +4,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.run.importers.shell import resolve_variables
-from engine.run.importers.shell_words import HANDED_ON
-
 # "--- config.json ---", "=== a ===", "---": not what logs print around their arguments.
 _MARK = re.compile(
     r"^\s*(?:(?:-{3}|={3})|(?:-{3,5}|={3,5})\s*(?P<name>[^\s=-][^=\n]{0,120}?)\s*[-=]*)\s*$"
@@ -22,6 +19,8 @@ _COMMENT = re.compile(r"(^|\s)#(?!SBATCH).*$", re.MULTILINE)
 _PRINTED = re.compile(r"^[ \t]*(?:echo|printf)\b[^|>\n]*$", re.MULTILINE)
 _HERE = re.compile(r"<<-?\s*(?P<quote>[\"']?)(?P<end>\w{1,40})(?P=quote)(?P<rest>[^\n]*)$")
 _KEPT = re.compile(r"(?:^|[\s;])read\s+(?:-\w+\s+|''\s+|\"\"\s+)*[A-Za-z_]\w*\s*<<")
+# Commands whose input another shell runs.
+HANDED_ON = re.compile(r"\b(?:sbatch|bash|sh|srun|ssh|docker|salloc)\b")
 _WRITTEN = re.compile(r">>?\s*[\"']?(?P<name>[^\s\"'<>|;&]{1,200})")
 _LONGEST_MARK = 200
 
@@ -95,6 +94,8 @@ def _with_written_files(text: str, start: int, name: str) -> Iterator[Part]:
         written = _WRITTEN.search(match["rest"]) or _WRITTEN.search(kept[-1][: match.start()])
         body = "\n".join(lines[at:end])
         if "$" in body and not match["quote"]:
+            from engine.run.importers.shell import resolve_variables
+
             body = resolve_variables("\n".join([*kept[:-1], body])).split("\n", at - 1)[-1]
         kept += [""] * (end - at + 1)
         file = written["name"].rpartition("/")[2] if written else ""

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from engine.run.importers.adapters import read_targets, settle_targets
-from engine.run.importers.dialect import Dialect, Piece
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import (
     OFFLOADED,
     RunDraft,
@@ -467,21 +467,4 @@ def _read(piece: Piece, draft: RunDraft) -> None:
             read_launch(setting, draft)
 
 
-VERL = Dialect(
-    name="verl overrides",
-    read=_read,
-    software="verl",
-    signs=(
-        r"(?<![\w.])actor_rollout_ref\.\w+\.\w+(?==)",
-        r"(?<![\w.])data\.(?:max_prompt_length|max_response_length|micro_batch_size_per_gpu|"
-        r"prompt_dict_keys|response_dict_keys|train_files)(?==)",
-        r"(?<![\w.])algorithm\.adv_estimator(?==)",
-        r"(?<![\w.])trainer\.(?:n_gpus_per_node|nnodes|test_freq|default_local_dir)(?==)",
-        r"\bverl\.trainer\.\w+",
-        r"(?<![\w.])model\.partial_pretrain(?==)",
-    ),
-    finish=finish_verl,
-    contains=frozenset(
-        ("Megatron-Bridge overrides", "Megatron-LM arguments", "Hugging Face TrainingArguments")
-    ),
-)
+READER = Reader(read=_read, finish=finish_verl)

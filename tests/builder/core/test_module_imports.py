@@ -180,3 +180,40 @@ def test_a_module_that_finds_others_by_name_seeks(text):
 @each("text", ["import json", "import importer", "from engine.core import registryx"])
 def test_a_module_that_names_what_it_imports_does_not(text):
     assert not ImportGraph({"a.py": text}).import_dynamically(["a.py"])
+
+
+LATE = {
+    "engine/__init__.py": "",
+    "engine/lab.py": "from engine import signs\nfrom engine.both import b\n",
+    "engine/both.py": "b = 1",
+    "engine/signs.py": """def read():
+    from engine.yaml import read
+    from engine.both import b
+
+async def read_flags():
+    if True:
+        from engine.flags import read
+""",
+    "engine/yaml.py": "from engine.words import w\nfrom engine.both import b",
+    "engine/flags.py": "from engine.words import w\n\ndef rare():\n    from engine.rare import r\n",
+    "engine/words.py": "import engine.signs",
+    "engine/rare.py": "",
+}
+
+
+def test_what_only_functions_import_is_deferred_with_what_it_needs():
+    assert ImportGraph(LATE).deferred("engine/lab.py") == {
+        "engine.yaml": {"engine/yaml.py", "engine/words.py"},
+        "engine.flags": {"engine/flags.py", "engine/words.py"},
+        "engine.rare": {"engine/rare.py"},
+    }
+
+
+def test_what_is_imported_at_once_as_well_is_not_deferred():
+    at_once = {**LATE, "engine/lab.py": LATE["engine/lab.py"] + "from engine import yaml, rare\n"}
+    assert ImportGraph(at_once).deferred("engine/lab.py") == {"engine.flags": {"engine/flags.py"}}
+
+
+def test_a_module_named_as_a_part_of_its_package_is_never_deferred():
+    part = {**LATE, "engine/both.py": "def late():\n    from engine import rare\n"}
+    assert "engine.rare" not in ImportGraph(part).deferred("engine/lab.py")

@@ -55,3 +55,33 @@ def test_quickly_compressed_files_hold_the_same():
     both = [split_archives("page", given, quick=quick)[0] for quick in (False, True)]
     held = [sorted(gzip.decompress(data) for data in files.values()) for files in both]
     assert held[0] == held[1]
+
+
+DEFERRED = {"ring": {"engine.run": frozenset(("engine/run.py", "engine/words.py"))}}
+WORDY = {**RING, "engine/words.pyc": b"words", "engine/words.records": b"methods"}
+
+
+def test_deferred_modules_are_in_archives_of_their_own():
+    files, needed = split_archives("page", {"ring": packed(WORDY)}, DEFERRED)
+    held = {
+        name: {path for file in names for path in unpack(gzip.decompress(files[file]))}
+        for name, names in needed.items()
+    }
+    late = {"engine/run.pyc", "engine/words.pyc", "engine/words.records"}
+    assert held == {"ring": WORDY.keys() - late, "engine.run": late}
+
+
+def test_a_module_that_several_deferred_ones_need_is_in_one_archive():
+    both = {"ring": {**DEFERRED["ring"], "engine.tree": frozenset(("engine/words.py",))}}
+    files, needed = split_archives("page", {"ring": packed(WORDY)}, both)
+    assert len(needed["engine.run"]) == 2
+    assert {*needed["engine.tree"]} < {*needed["engine.run"]}
+    paths = [path for file in files.values() for path in unpack(gzip.decompress(file))]
+    assert sorted(paths) == sorted(WORDY)
+
+
+def test_what_one_calculator_defers_another_has_at_once():
+    files, needed = split_archives("page", {"ring": packed(WORDY), "tree": packed(TREE)}, DEFERRED)
+    at_once = {path for file in needed["tree"] for path in unpack(gzip.decompress(files[file]))}
+    assert at_once == TREE.keys()
+    assert {file.rpartition("-")[0] for file in needed["engine.run"]} == {"page-run"}

@@ -5,14 +5,15 @@ const RESTORE_TIMEOUT = 20000; // milliseconds in which a snapshot is in memory 
 
 /**
  * @typedef {"idle" | "loading" | "live" | "failed"} State
- * @typedef {{id: number, request: string, needs: string[], resolve: (reply: string | null) => void,
- *   reject: (error: Error) => void}} Job
+ * @typedef {{id: number, request: string, needs: string[], deferred?: Record<string, string[]>,
+ *   resolve: (reply: string | null) => void, reject: (error: Error) => void}} Job
  */
 
 /**
  * @param {{workerUrl: string, runtimeUrl: string, archives?: Record<string, string[]>,
  *   patience?: number, onState?: (state: State, sentence?: string) => void}} options  absolute URLs
- *   of worker.js, of the bundle's manifest and, by calculator, of what only that one needs; how long
+ *   of worker.js, of the bundle's manifest and, by calculator, of what only that one needs, and by dotted name
+ *   of what the import of a deferred module needs; how long
  *   (milliseconds) a running Worker may take for one answer: a search takes half a minute on a slow phone.
  */
 export function createEngine(options) {
@@ -36,14 +37,15 @@ export function createEngine(options) {
     stopWorker();
     setState("loading");
     const launched = create(), archiveUrls = [...new Set(Object.values(archives).flat())];
+    const deferred = Object.fromEntries(Object.entries(archives).filter(([name]) => name.includes(".")));
     if (launched === null) return;
     worker = launched;
     const lock = navigator.locks && `wallclock ${crypto.randomUUID()}`;
     fetchManifest(runtimeUrl, fresh).then(
       (manifest) =>
         worker === launched &&
-        launched.postMessage({ start: manifest, base: runtimeUrl, archives: archiveUrls, plain: withoutSnapshot,
-          fresh, lock }),
+        launched.postMessage({ start: manifest, base: runtimeUrl, archives: archiveUrls, deferred,
+          plain: withoutSnapshot, fresh, lock }),
       (error) => worker === launched && fail(error.message),
     );
     for (const { running } of slots.values()) if (running) prefetch(running);
@@ -110,8 +112,8 @@ export function createEngine(options) {
     for (const { running } of slots.values()) if (running) postRequest(running);
   }
 
-  function postRequest({ id, request, needs }) {
-    worker.postMessage({ id, request, needs });
+  function postRequest({ id, request, needs, deferred }) {
+    worker.postMessage({ id, request, needs, deferred });
     watchReply();
   }
 
@@ -163,14 +165,15 @@ export function createEngine(options) {
      * Ask a calculator; starts the Worker if need be. While one request of a calculator runs, the
      * newest other one waits and those it replaces resolve to null. A request stays until it is
      * answered, over restarts and `retry`. Rejects when the engine itself fails on the request.
+     * `deferred` are further deferred modules, of a calculator of another page.
      * @returns {Promise<string | null>}
      */
-    ask(calculator, request) {
+    ask(calculator, request, deferred) {
       this.start();
       return new Promise((resolve, reject) => {
         const slot = slots.get(calculator) ?? { running: null, waiting: null };
         const needs = archives[calculator] ?? [];
-        const job = { id: (lastId += 1), request, needs, resolve, reject };
+        const job = { id: (lastId += 1), request, needs, deferred, resolve, reject };
         slots.set(calculator, slot);
         if (slot.running) {
           slot.waiting?.resolve(null);

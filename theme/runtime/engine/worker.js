@@ -1,9 +1,10 @@
 // Worker of the engine: starts Python and answers requests, JSON text in and out.
 //
 // In:  {start: Manifest, base: URL of its folder, archives: [URL] that the page's calculators need,
+//      deferred: {module: [URL]} that its import needs, fetched once it is reached,
 //      plain: true to ignore and drop the snapshot, fresh: true to fetch what was kept, lock: a name
 //      to hold while it lives},
-//      then {ahead: [URL]} to fetch what a calculator will need, and {id, request, needs: [URL]}
+//      then {ahead: [URL]} to fetch what a calculator will need, and {id, request, needs: [URL], deferred}
 // Out: {held: true} when it holds the lock, {restoring: true} (all is there, only the snapshot can still
 //      hang), then {ready: true, timings}, {failed: sentence} or {again: true} (a bad snapshot: start
 //      plain), then {id, reply} or {id, failure: words, told: whether they are for the reader}
@@ -26,6 +27,8 @@ const addedUrls = new Set();
 /** @type {() => void} */
 let onIdle = () => {};
 let idleTimer = 0;
+/** URLs of the archives of modules that are fetched when Python first imports them. @type {Record<string, string[]>} */
+let deferredArchives = {};
 /** URLs of the archives of the page's own calculators. @type {string[]} */
 let ownArchives = [];
 /** Whether all requests so far were for defaults of this page. */
@@ -39,8 +42,9 @@ self.onmessage = ({ data }) => {
   else respond(data);
 };
 
-async function startPython({ start: manifest, base, archives, plain, fresh, lock }) {
+async function startPython({ start: manifest, base, archives, deferred, plain, fresh, lock }) {
   ownArchives = archives;
+  deferredArchives = deferred;
   holdLock(lock);
   const startTime = performance.now();
   const parts = loadParts(manifest, base, fresh, plain ? null : readWasm(base, manifest));
@@ -116,11 +120,26 @@ async function mountArchives(urls) {
   });
 }
 
-async function respond({ id, request, needs }) {
+/** Answer a request; one that reaches a deferred module begins again once that is there. */
+async function answerWithModules(request) {
+  for (;;) {
+    try {
+      return answerRequest(request, clock);
+    } catch (error) {
+      const module = /^ModuleNotFoundError: No module named '([\w.]+)'/.exec(errorLine(error))?.[1] ?? "";
+      const urls = deferredArchives[module] ?? [];
+      if (urls.every((url) => addedUrls.has(url))) throw error;
+      await mountArchives(urls);
+    }
+  }
+}
+
+async function respond({ id, request, needs, deferred }) {
   clearTimeout(idleTimer);
   try {
+    Object.assign(deferredArchives, deferred);
     await mountArchives(needs);
-    self.postMessage({ id, reply: answerRequest(request, clock) });
+    self.postMessage({ id, reply: await answerWithModules(request) });
     isUntouched &&= needs.every((url) => ownArchives.includes(url)) && isDefaultRequest(request);
   } catch (error) {
     isUntouched = false;

@@ -23,8 +23,8 @@ const STORAGE_KEY = `text.${reader}.text`;
 let calculator;
 /** @type {any} */
 let page;
-/** What the page of the reader says that it needs. @type {string[] | null} */
-let archiveUrls = null;
+/** What the page of the reader says that it needs. @type {Record<string, string[]> | null} */
+let archives = null;
 
 /** @param {Calculator} target which takes the job @param {any} pageCalculators the page's calculators */
 export function open(target, pageCalculators) {
@@ -66,9 +66,9 @@ async function submitText(event) {
   renderStatus("reading");
   keys.replaceChildren();
   try {
-    archiveUrls ??= await fetchArchiveUrls();
+    archives ??= await fetchArchives();
     const typed = { text: text.value };
-    const reply = await page.ask(reader, { typed, only: ["verdict", "keys", "places"], short: true }, archiveUrls);
+    const reply = await page.ask(reader, { typed, only: ["verdict", "keys", "places"], short: true }, archives);
     if (reply) applyReply(reply, event);
   } catch (error) {
     console.warn(error);
@@ -77,11 +77,13 @@ async function submitText(event) {
 }
 
 /** The addresses of what the reader needs, as its own page has them. */
-async function fetchArchiveUrls() {
+async function fetchArchives() {
   const response = await fetch(readerUrl);
   if (!response.ok) throw new Error(`${response.status} for ${readerUrl}`);
   const { body } = new DOMParser().parseFromString(await response.text(), "text/html");
-  return parseJson(body.dataset.archives)[reader].map((/** @type {string} */ archive) => new URL(archive, readerUrl).href);
+  const absolute = (/** @type {string} */ archive) => new URL(archive, readerUrl).href;
+  const entries = /** @type {[string, string[]][]} */ (Object.entries(parseJson(body.dataset.archives)));
+  return Object.fromEntries(entries.map(([name, paths]) => [name, paths.map(absolute)]));
 }
 
 /** @param {any} reply @param {Event} event */

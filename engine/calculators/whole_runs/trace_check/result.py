@@ -362,9 +362,7 @@ def _another_job(checked: TraceCheck, run: Run, *, given: bool) -> text.Text:
     if not words:
         if given or (names and world == run.plan.world_size):
             return ""
-        return (
-            "No job is given yet: choose its model, GPUs and plan below to compare its step."
-        )
+        return "No job is given yet: choose its model, GPUs and plan below to compare its step."
     sentence = f"Another job: the trace {' and '.join(words)}. Nothing is compared."
     numbers = {"traced": (world, COUNT), "asked": (run.plan.world_size, COUNT)}
     return text.say(sentence, **numbers)

@@ -1,8 +1,8 @@
-"""Recognition of Megatron-LM's arguments: in a script, in what a run prints."""
+"""Readers of Megatron-LM's arguments: in a script, in what a run prints."""
 
 import re
 
-from engine.run.importers.dialect import Dialect, Piece, flags
+from engine.run.importers.dialect import Piece, Reader
 from engine.run.importers.import_report import RunDraft
 from engine.run.importers.megatron import VERSION, import_megatron
 from engine.run.importers.megatron_checks import (
@@ -98,44 +98,7 @@ def _read_log(piece: Piece, draft: RunDraft) -> None:
 
 
 # Arguments that Megatron-LM has and other trainers do not, as far as is known here.
-_OWN = (
-    "tensor-model-parallel-size", "pipeline-model-parallel-size", "context-parallel-size",
-    "expert-model-parallel-size", "expert-tensor-parallel-size", "num-layers", "hidden-size",
-    "ffn-hidden-size", "num-attention-heads", "num-query-groups", "group-query-attention",
-    "kv-channels", "seq-length", "max-position-embeddings", "position-embedding-type", "swiglu",
-    "untie-embeddings-and-output-weights", "disable-bias-linear", "use-distributed-optimizer",
-    "overlap-grad-reduce", "overlap-param-gather", "sequence-parallel", "micro-batch-size",
-    "global-batch-size", "recompute-granularity", "recompute-method", "recompute-num-layers",
-    "recompute-modules", "recompute-activations", "transformer-impl", "use-mcore-models",
-    "use-flash-attn", "attention-backend", "make-vocab-size-divisible-by", "padded-vocab-size",
-    "num-experts", "moe-router-topk", "moe-ffn-hidden-size", "moe-layer-freq",
-    "moe-grouped-gemm", "moe-token-dispatcher-type", "moe-flex-dispatcher-backend",
-    "moe-router-load-balancing-type", "moe-shared-expert-intermediate-size",
-    "moe-permute-fusion", "multi-latent-attention", "q-lora-rank", "kv-lora-rank",
-    "mtp-num-layers", "pipeline-model-parallel-layout", "tp-comm-overlap",
-    "num-layers-per-virtual-pipeline-stage", "num-virtual-stages-per-pipeline-rank",
-    "overlap-moe-expert-parallel-comm", "delay-wgrad-compute", "cuda-graph-impl",
-    "cuda-graph-scope", "enable-cuda-graph", "external-cuda-graph", "fp8-format", "fp8-recipe",
-    "use-megatron-fsdp", "data-parallel-sharding-strategy", "decoder-first-pipeline-num-layers",
-    "decoder-last-pipeline-num-layers", "accumulate-allreduce-grads-in-fp32", "tokenizer-type",
-    "init-method-std", "split", "train-iters", "lr-decay-iters", "vocab-size",
-    "normalization", "squared-relu", "rotary-base", "rotary-percent",
-    "use-rotary-position-embeddings", "checkpoint-activations", "pad-vocab-size-to",
-)  # fmt: skip
-_PRINTED = "|".join(name.replace("-", "_") for name in _OWN if "-" in name)
-MEGATRON_ARGUMENTS = Dialect(
-    name="Megatron-LM arguments",
-    read=_read_arguments,
-    software="Megatron-LM",
-    signs=(flags(*_OWN), r"\bpretrain_(?:gpt|bert|t5|mamba|vlm)\.py\b"),
-    finish=finish,
-    joins=frozenset(("DeepSpeed",)),
-)
-MEGATRON_LOG = Dialect(
-    name="Megatron-LM log",
-    read=_read_log,
-    software="Megatron-LM",
-    signs=(rf"\b(?:{_PRINTED})\s?\.{{6,}}",),
-    finish=finish,
-    contains=frozenset((MEGATRON_ARGUMENTS.name,)),
-)
+
+
+ARGUMENTS_READER = Reader(read=_read_arguments, finish=finish)
+LOG_READER = Reader(read=_read_log, finish=finish)
