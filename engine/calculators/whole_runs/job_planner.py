@@ -6,7 +6,7 @@ from typing import Any
 from engine.core.numbers import format_value
 from engine.core.outputs import Presenter, Views
 from engine.core.slices import Slices, run_to_end
-from engine.core.text import render_text
+from engine.core.text import Text, render_text, say
 from engine.core.units import BYTES, COUNT, DAY, MONEY, SECONDS
 from engine.core.views import Code
 from engine.form.job_planner import pictures
@@ -68,15 +68,15 @@ def views(inputs: Inputs, result: Answer) -> Views:
         "steps_cost": present.value(
             "steps_cost", **(none or {"note": pictures.price_note(inputs, result)})
         ),
-        "held": present.value("held", **none),
+        "held": present.value("held", note=_room(result)),
         "memory": pictures.memory_badge(result),
+        "by_date": partial(pictures.date_badge, inputs, result),
+        "by_budget": partial(pictures.budget_badge, inputs, result),
+        "by_model": partial(pictures.model_badge, inputs, result),
         "limits": partial(pictures.limits_badge, result),
         "ties": partial(pictures.ties_badge, result),
         "published": partial(published_table, result.published),
         "moves": partial(pictures.moves_table, result),
-        "by_date": partial(pictures.date_badge, inputs, result),
-        "by_budget": partial(pictures.budget_badge, inputs, result),
-        "by_model": partial(pictures.model_badge, inputs, result),
         "curve": partial(pictures.days_curve, inputs, result),
         "costs": partial(pictures.cost_curve, inputs, result),
         "models": partial(pictures.model_curve, inputs, result),
@@ -89,6 +89,13 @@ def views(inputs: Inputs, result: Answer) -> Views:
         "export": partial(_export, result),
         "request": partial(_request, inputs),
     }
+
+
+def _room(answer: Answer) -> Text:
+    """Return what the process may fill, beside what it holds."""
+    if not answer.best:
+        return _NO_PLAN
+    return say("of {usable} that may be filled", usable=(answer.best.fit.usable, BYTES))
 
 
 def _written(inputs: Inputs, answer: Answer) -> Code:

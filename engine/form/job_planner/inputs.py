@@ -216,6 +216,7 @@ class Inputs(short_job.Shape):
         float,
         replace(
             PRICE,
+            label="Price of a GPU (0: as listed)",
             low=0.0,
             scale="linear",
             step=0.01 / HOUR,
@@ -246,7 +247,7 @@ class Inputs(short_job.Shape):
         float,
         replace(
             PRICE,
-            label="Price of its GPU",
+            label="Price of its GPU (0: as listed)",
             low=0.0,
             scale="linear",
             step=0.01 / HOUR,

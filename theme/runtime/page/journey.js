@@ -137,5 +137,5 @@ if (document.body.classList.contains("guide")) {
   if (key) carryList(key).catch((error) => console.warn(error));
 }
 for (const line of queryAll("[data-continue]")) renderLast(line);
-for (const list of queryAll(".chips, ol.course, ol.way")) markRead(list);
+for (const list of queryAll(".chips, ol.titles, ol.course, ol.way")) markRead(list);
 for (const line of queryAll("[data-list-progress]")) renderProgress(line);

@@ -103,7 +103,7 @@ class Inputs:
 
 
 _CHOICES: Count = 40
-_INFINITE = float("inf")
+_UNKNOWN = float("nan")
 _SIZES = tuple(2.0**power for power in range(10, 35, 2))
 _MODEL = "The same time as a training step is charged for this collective; receipts there."
 
@@ -122,7 +122,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The results read from the text; not finite where it has no table.
+    """The results read from the text; no number where it has no table, or names no machines.
 
     `chosen` are the first of NCCL's choices, each with what the model would take.
     """
@@ -188,16 +188,16 @@ def solve(inputs: Inputs) -> Result:
     )
     check = check_nccl(text, assumptions)
     largest, smallest = check.largest, check.smallest
-    bus = largest.row.bus_bandwidth if largest else _INFINITE
-    line = check.where.line if check.where else _INFINITE
+    bus = largest.row.bus_bandwidth if largest else _UNKNOWN
+    line = check.where.line if check.where else _UNKNOWN
     return Result(
         text=text,
         check=check,
         bus_bandwidth=bus,
-        expected=(largest.expected if largest else check.plateau) or _INFINITE,
+        expected=(largest.expected if largest else check.plateau) or _UNKNOWN,
         line=line,
-        share=bus / line if check.where else _INFINITE,
-        latency=smallest.row.time if smallest else _INFINITE,
+        share=bus / line if check.where else _UNKNOWN,
+        latency=smallest.row.time if smallest else _UNKNOWN,
         size=largest.row.size if largest else 0.0,
         ranks=check.where.group.ranks if check.where else check.setting.ranks,
         nodes=check.where.group.nodes if check.where else check.setting.nodes,

@@ -15,9 +15,10 @@ from engine.catalog.models import MODELS
 from engine.catalog.more_nodes import EVERY_NODE
 from engine.catalog.rental_prices import RENTAL_PRICES
 from engine.core.inputs import InputError
+from engine.core.numbers import format_value
 from engine.core.slices import run_to_end
 from engine.core.text import render_text
-from engine.core.units import DAY, HOUR, Gbit
+from engine.core.units import BYTES, DAY, HOUR, Gbit
 from engine.form.job_planner.answer import answer
 from engine.form.job_planner.inputs import (
     PRESETS,
@@ -209,6 +210,11 @@ def test_a_plan_that_just_fits_is_told_to_be_tight():
     badge = view("memory", **JOBS["LoRA of 70B on two H100"])
     assert badge.text == "Tight"
     assert view("memory").text == "Fits"
+
+
+def test_the_memory_stands_beside_what_may_be_filled():
+    usable = format_value(DEFAULT.best.fit.usable, BYTES)
+    assert render_text(view("held").note) == f"of {usable} that may be filled"
 
 
 def test_days_and_cost_by_hand():
