@@ -37,7 +37,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not units.is_in_shard(item.nodeid, shard)
         or (
             config.getoption(lanes.OPTION)
-            and (item.nodeid in repeated or not lanes.is_short(item.nodeid, calculators))
+            and (
+                item.nodeid in repeated
+                or lanes.is_left_to_all(item)
+                or not lanes.is_short(item.nodeid, calculators)
+            )
         )
     ]
     if left_out:

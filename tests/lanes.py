@@ -3,15 +3,21 @@
 The short lane keeps every kind of thing and leaves out repetitions: of the pages in a browser, one
 for each template, kind of figure, kind of input and list; of calculators in Pyodide, those of a
 fixed sample; of a browser test with several cases (widths, presses, files), the first and last.
+A test marked `@pytest.mark.left_to_all("...")` says itself what shows the same there.
 Pytest called by itself runs whatever it is asked for.
 """
 
 import os
 from collections.abc import Iterable
+from typing import TypeVar
+
+import pytest
 
 from tests import units
 
+Case = TypeVar("Case")
 OPTION = "--short"
+LEFT_TO_ALL = "left_to_all"  # a mark of tests
 PROJECT = "WALLCLOCK_PROJECT"  # whose calculators `test_promises.py` tries
 VARIABLE = "WALLCLOCK_SHORT_TESTS"  # how the workers of pytest-xdist know
 # A greedy cover of templates, lists, blocks, views and inputs; tests/test_lanes.py checks that
@@ -35,7 +41,7 @@ PAGES = (
     "tools/sweep/",
     "tools/trace/",
 )
-SAMPLED = 12  # one calculator in so many is compared with Pyodide in the short lane
+SAMPLED = 24  # one calculator in so many is compared with Pyodide in the short lane
 # Files of browser tests whose cases are kinds (keys, words, formats, faults), none like another.
 KINDS = frozenset(
     f"tests/browser/test_{name}.py"
@@ -51,6 +57,11 @@ def in_short_lane() -> bool:
     return bool(os.environ.get(VARIABLE))
 
 
+def sampled(cases: list[Case], step: int) -> list[Case]:
+    """Return one case in so many in the short lane, else all of them."""
+    return cases[::step] if in_short_lane() else cases
+
+
 def is_short(nodeid: str, calculators: tuple[str, ...]) -> bool:
     """Return whether the short lane runs a test; `calculators` are all names, in order."""
     path, _, test = nodeid.partition("::")
@@ -60,6 +71,19 @@ def is_short(nodeid: str, calculators: tuple[str, ...]) -> bool:
     if path == units.PARITY and case in calculators:
         return calculators.index(case) % SAMPLED == 0
     return True
+
+
+def is_left_to_all(item: pytest.Item) -> bool:
+    """Return whether a test is marked as one for `--all` alone.
+
+    Raises:
+        pytest.UsageError: the mark does not say what shows the same in the short lane.
+    """
+    mark = item.get_closest_marker(LEFT_TO_ALL)
+    if mark and not (len(mark.args) == 1 and mark.args[0]):
+        message = f"{item.nodeid}: {LEFT_TO_ALL}() does not say what the short lane has instead"
+        raise pytest.UsageError(message)
+    return mark is not None
 
 
 def repetitions(nodeids: Iterable[str]) -> set[str]:

@@ -1,7 +1,7 @@
 """The order of rooms, read from the imports in the source: nothing imports from a room above."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -9,10 +9,26 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 @cache
+def tree_of(path: Path) -> ast.Module:
+    """Return a file's syntax tree."""
+    return ast.parse(path.read_text("utf-8"))
+
+
+def statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield statements at any depth, without their expressions, which hold no import."""
+    for node in body:
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, part, ())
+            if isinstance(inner, list):  # that of a lambda or a conditional is no statement
+                yield from statements(inner)
+
+
+@cache
 def imports(path: Path) -> frozenset[str]:
     """Return the dotted names a file imports; `from a import b` is `a.b` if that is a module."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in statements(tree_of(path).body):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -1,6 +1,9 @@
 import re
 from collections.abc import Iterator
 from functools import cache
+from types import SimpleNamespace
+
+import pytest
 
 from engine.calculator import load, make, names
 from tests import lanes, units
@@ -69,3 +72,14 @@ def test_of_cases_between_others_the_short_lane_takes_none_unless_each_is_a_kind
     key = [f"tests/browser/test_keys.py::test_a_key[{name}]" for name in "abc"]
     single = ["tests/builder/test_pages.py::test_a[1]", "tests/browser/test_a11y.py::test_b"]
     assert lanes.repetitions([*cases, *page, *key, *single]) == {cases[1]}
+
+
+def test_what_is_left_to_all_says_what_stands_for_it():
+    def marked(*words):
+        mark = pytest.mark.left_to_all(*words).mark
+        return SimpleNamespace(nodeid="tests/test_a.py::test_b", get_closest_marker=lambda _: mark)
+
+    assert lanes.is_left_to_all(marked("test_c shows it at one width"))
+    assert not lanes.is_left_to_all(SimpleNamespace(get_closest_marker=lambda _: None))
+    with pytest.raises(pytest.UsageError, match="test_b: left_to_all"):
+        lanes.is_left_to_all(marked())

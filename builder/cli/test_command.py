@@ -187,7 +187,10 @@ def _test_environment(root: Path) -> dict[str, str]:
     """Return the environment variables for tests, with the import paths of both packages."""
     python_path = os.environ.get("PYTHONPATH", "")
     paths = os.pathsep.join(filter(None, (str(root), str(GENERATOR), python_path)))
-    return {**os.environ, "PYTHONPATH": paths}
+    variables = {**os.environ, "PYTHONPATH": paths}
+    # Without byte code, each of the many processes of the tests compiles all that it imports.
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    return variables
 
 
 def parallel_arguments(cores: int, *, whole: bool) -> list[str]:

@@ -22,8 +22,8 @@ from playwright.sync_api import (
 
 from builder.cli import commands
 from tests.browser.hosting import hosting
-from tests.browser.lab import Lab
-from tests.browser.reading import ASKING, arrive, live
+from tests.browser.lab import Labs
+from tests.browser.reading import ASKING, CALCULATOR, arrive, live
 from tests.once import once
 
 SUB_PATH = "/wallclock/"
@@ -181,17 +181,17 @@ def opened(reader: BrowserContext, base: str) -> Iterator[Callable[[str], Opened
 
 
 @pytest.fixture(scope="session")
-def labs(browser: Browser, base: str) -> Iterator[Lab]:
+def labs(browser: Browser, base: str) -> Iterator[Labs]:
     # What it keeps on the device is its own: pages of other tests would hear of it.
     context = browser.new_context(viewport=WINDOW, service_workers="block")
-    yield Lab(context, base + LAB)
+    yield Labs(context=context, base=base, first=LAB)
     context.close()
 
 
 @pytest.fixture
-def lab(labs: Lab) -> Page:
+def lab(labs: Labs) -> Page:
     """The gradient sync lab, live and unchanged: a page that many tests share."""
-    return labs.page()
+    return labs.page(LAB, CALCULATOR)
 
 
 def listen(page: Page, errors: list[str]) -> None:

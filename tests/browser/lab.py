@@ -1,8 +1,10 @@
-"""One page of the gradient sync lab for all tests that begin with it live and unchanged.
+"""One page for all tests that begin with it live and unchanged.
 
 To open it and to start Python costs more than what most of them do there. Between two tests it is
 put back; where that does not give what a fresh page shows, it is closed and another one opened.
 """
+
+from dataclasses import dataclass, field
 
 from playwright.sync_api import BrowserContext, Page
 
@@ -37,26 +39,27 @@ UNFOLDED = "() => (window.unfolded = [...document.querySelectorAll('main details
 IS_BACK = f"fresh => ({STATE})() === fresh"
 
 
+@dataclass(slots=True)
 class Lab:
-    """The page, opened when it is first asked for."""
+    """A page with a calculator, opened when it is first asked for."""
 
-    def __init__(self, context: BrowserContext, address: str) -> None:
-        self.context, self.address = context, address
-        self.kept: Page | None = None
-        self.fresh = ""
+    context: BrowserContext
+    address: str
+    calculator: str
+    kept: Page | None = None
+    fresh: str = ""
 
     def page(self) -> Page:
         """Return the page as it is when its engine has just come."""
         if self.kept and not self._is_back(self.kept):
-            self.kept.close()
-            self.kept = None
+            self.close()
         if not self.kept:
             self.kept = page = self.context.new_page()
             page.set_default_timeout(60_000)
             page.add_init_script(f"({ASKING})()")
             page.goto(self.address)
             arrive(page)
-            live(page)
+            live(page, self.calculator)
             at_rest(page)
             page.evaluate(UNFOLDED)
             page.evaluate("() => scrollTo(0, 0)")
@@ -64,7 +67,15 @@ class Lab:
         self.kept.evaluate("() => performance.clearMeasures()")
         return self.kept
 
+    def close(self) -> None:
+        """Close the page, if it is open."""
+        if self.kept:
+            self.kept.close()
+            self.kept = None
+
     def _is_back(self, page: Page) -> bool:
+        if page.evaluate("() => !window.unfolded"):  # a test has loaded it again
+            return False
         page.mouse.move(1, 1)
         page.evaluate(BACK)
         page.evaluate("() => (asking.last = performance.now())")
@@ -72,3 +83,21 @@ class Lab:
         page.wait_for_function(either, arg=self.fresh, timeout=PATIENCE)
         page.evaluate("() => localStorage.clear()")
         return bool(page.evaluate(IS_BACK, self.fresh))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labs:
+    """The pages that many tests share; of all but the first, one at a time is open."""
+
+    context: BrowserContext
+    base: str
+    first: str
+    opened: dict[str, Lab] = field(default_factory=dict)
+
+    def page(self, path: str, calculator: str) -> Page:
+        """Return a page of the site as it is when its engine has just come."""
+        if path not in self.opened:
+            for other in self.opened.keys() - {self.first}:
+                self.opened.pop(other).close()
+            self.opened[path] = Lab(self.context, self.base + path, calculator)
+        return self.opened[path].page()

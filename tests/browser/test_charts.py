@@ -157,6 +157,7 @@ def test_the_swap_cannot_be_seen(open_page, address, width):
     assert sum(counts[96:]) < 0.001 * sum(counts)
 
 
+@pytest.mark.left_to_all("the live picture is laid on the static one, and is updated")
 @pytest.mark.parametrize("scale", [1, 2])
 def test_at_the_left_edge_live_and_static_pictures_are_one(open_page, address, scale):
     """Nothing of a label, a tick or a bar is drawn twice, cut or moved, after a change neither."""
@@ -290,6 +291,7 @@ def test_without_motion_a_chart_is_what_it_is_at_once(open_page, address):
     assert len(pictures(page)) == 2
 
 
+@pytest.mark.left_to_all("the live picture is laid on the static one, and is updated")
 def test_an_update_tells_the_picture_s_words_anew(live):
     expected = next(p["label"] for p in ask(tokens_per_gpu="20000")["outputs"][NAMES[0]]["points"])
     show_other(live)
@@ -297,6 +299,7 @@ def test_an_update_tells_the_picture_s_words_anew(live):
     assert expected in label
 
 
+@pytest.mark.left_to_all("the live picture is laid on the static one, and is updated")
 def test_an_update_before_the_figure_is_live_is_not_lost(open_page, address):
     page = open_page()
     page.goto(address)
@@ -316,6 +319,7 @@ def test_without_the_library_the_static_picture_stays(open_page, address):
     assert page.locator(".chart-svg").first.evaluate("one => getComputedStyle(one).opacity") == "1"
 
 
+@pytest.mark.left_to_all("the live picture is laid on the static one, and is updated")
 def test_a_figure_that_the_pointer_enters_first_comes_alive_once(open_page, address):
     page = open_page()
     page.goto(address)
@@ -326,6 +330,7 @@ def test_a_figure_that_the_pointer_enters_first_comes_alive_once(open_page, addr
     assert page.errors == []
 
 
+@pytest.mark.left_to_all("the live picture is laid on the static one, and is updated")
 def test_a_library_that_did_not_come_is_fetched_at_the_next_touch(open_page, address):
     page = open_page(blocked=True)
     page.goto(address)
@@ -337,6 +342,7 @@ def test_a_library_that_did_not_come_is_fetched_at_the_next_touch(open_page, add
     assert page.errors == []
 
 
+@pytest.mark.left_to_all("the live picture is laid on the static one, and is updated")
 def test_without_the_library_the_static_picture_follows(open_page, address):
     page = open_page(blocked=True)
     page.goto(address)
@@ -394,6 +400,7 @@ EDGES = """() => [...document.querySelectorAll("[data-chart=live]")].flatMap((fi
 })"""
 
 
+@pytest.mark.left_to_all("the live picture is laid on the static one, and is updated")
 def test_a_chart_that_was_narrow_leaves_no_ink_at_its_edge(live):
     before = live.evaluate(EDGES)
     assert len(before) >= 3

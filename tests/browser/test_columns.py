@@ -33,6 +33,7 @@ def test_a_figure_passes_over_the_sections(visit):
     assert page.evaluate(on_top, [inside["x"] + 20, max(figure["y"], 0) + 200])
 
 
+@pytest.mark.left_to_all("the columns are looked at in each layout")
 def test_a_leap_to_the_top_is_noticed(visit):
     page = visit(LAB, viewport={"width": 1280, "height": 900})
     marked = "() => document.querySelector('[data-contents] [aria-current]')"

@@ -51,6 +51,7 @@ def test_a_link_holds_both(visit):
     assert table.locator("thead th").all_text_contents() == ["Number", "A", "now", "Change"]
 
 
+@pytest.mark.left_to_all("two states stand beside one another; tests of the engine trace")
 def test_any_number_is_traced_to_the_inputs_that_changed_it(visit):
     page = visit(f"{LAB}?gradient_sync.world_size=1024&gradient_sync.parameters=7e10")
     live(page)

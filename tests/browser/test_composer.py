@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.reading import live
+from tests.browser.reading import at_rest, live
 
 pytestmark = pytest.mark.browser
 PAGE = "guides/overlap-frontier/"
@@ -25,10 +25,10 @@ def wait_for_step(page, text):
 
 
 @pytest.fixture
-def composer(visit):
-    page = visit(PAGE)
+def composer(labs):
+    page = labs.page(PAGE, "step_composer")
     page.locator(STRIP).scroll_into_view_if_needed()
-    live(page, "step_composer")
+    at_rest(page)  # the strip is drawn anew when it comes near
     return page
 
 

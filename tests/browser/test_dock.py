@@ -73,6 +73,7 @@ def test_the_first_figure_stays_in_view(visit):
     expect(page.locator(DOCK)).to_be_hidden()
 
 
+@pytest.mark.left_to_all("a touched input opens it here, a number in test_live.py")
 def test_a_number_in_a_sentence_opens_it_too(visit):
     page = visit(LAB, **PHONE)
     live(page)
@@ -85,6 +86,7 @@ def test_a_number_in_a_sentence_opens_it_too(visit):
     expect(number).not_to_have_value(before, timeout=30_000)
 
 
+@pytest.mark.left_to_all("a touched input opens it here, a number in test_live.py")
 def test_a_choice_shows_what_it_does(visit):
     page = visit(LAB, **PHONE)
     live(page)

@@ -48,6 +48,7 @@ def test_what_is_copied_as_a_command_runs_and_as_python_too(copied):
     assert "all_reduce_time=" in told.stdout
 
 
+@pytest.mark.left_to_all("test_export_text.py reads every copy; an embed is opened here")
 def test_what_is_copied_as_data_holds_what_the_page_shows(copied, base):
     found = json.loads(copied("json"))
     assert found["inputs"]["world_size"] == 16
@@ -88,6 +89,7 @@ def test_a_page_around_it_can_choose_the_colors_but_set_nothing(visit):
     assert page.locator("[data-wrong]").is_hidden()
 
 
+@pytest.mark.left_to_all("test_export_text.py reads every copy; an embed is opened here")
 def test_the_way_home_carries_the_numbers(visit, base):
     page = visit(f"embed/{NAME}/?{NAME}.world_size=16&scheme=dark", moved=False)
     with page.expect_popup() as opened:
@@ -97,6 +99,7 @@ def test_the_way_home_carries_the_numbers(visit, base):
     opened.value.close()
 
 
+@pytest.mark.left_to_all("test_export_text.py reads every copy; an embed is opened here")
 def test_the_page_that_makes_the_html_shows_what_it_makes(visit, base):
     page = visit("tools/embed/", permissions=CLIPBOARD)
     page.locator("[data-embedding-which]").select_option(NAME)
@@ -117,6 +120,7 @@ def test_a_citation_for_bibtex_names_the_address(visit, base):
     assert f"url = {{{base}guides/gradient-sync-lab/}}" in entry
 
 
+@pytest.mark.left_to_all("test_export_text.py reads every copy; an embed is opened here")
 def test_a_number_is_cited_with_its_label_and_a_link_to_its_state(visit, base):
     page = visit(permissions=CLIPBOARD)
     page.evaluate("() => navigator.clipboard.writeText('')")

@@ -37,6 +37,7 @@ def test_an_engine_that_cannot_start_leaves_the_defaults(visit):
     assert output(page).text_content() == expected()
 
 
+@pytest.mark.left_to_all("an engine does not start, dies, is withheld its files, and tries again")
 def test_an_engine_that_cannot_start_is_told_in_one_sentence(visit):
     page = visit(prepare=without_worker)
     failed(page)
@@ -45,6 +46,7 @@ def test_an_engine_that_cannot_start_is_told_in_one_sentence(visit):
     assert "worker.js" in (said.text_content() or "")
 
 
+@pytest.mark.left_to_all("an engine does not start, dies, is withheld its files, and tries again")
 def test_an_engine_that_cannot_start_is_told_where_the_reader_looks(visit):
     page = visit(prepare=without_worker)
     failed(page)
@@ -81,6 +83,7 @@ def test_an_engine_that_dies_is_started_again_with_the_same_inputs(visit):
     assert page.evaluate("() => window.workers.length") == 2
 
 
+@pytest.mark.left_to_all("an engine does not start, dies, is withheld its files, and tries again")
 def test_charts_follow_without_the_chart_library(visit):
     page = visit(prepare=lambda page: page.route("**/bokeh*.js", lambda route: route.abort()))
     live(page)
@@ -129,6 +132,7 @@ def test_a_page_whose_receipts_do_not_arrive_says_so_and_answers(visit):
     wait_for(page, "all_reduce_time", expected(world_size="16"))
 
 
+@pytest.mark.left_to_all("an engine does not start, dies, is withheld its files, and tries again")
 def test_a_guess_is_answered_where_what_compares_it_does_not_arrive(visit):
     page = visit(prepare=without_receipts)
     live(page)
@@ -146,6 +150,7 @@ def test_a_page_whose_script_is_missing_says_so(visit):
     assert page.locator(".predict .answer").first.is_visible()
 
 
+@pytest.mark.left_to_all("an engine does not start, dies, is withheld its files, and tries again")
 def test_a_page_whose_script_runs_says_nothing(visit):
     page = visit()
     live(page)

@@ -28,14 +28,24 @@ def wait_for_first(page, axis):
     )
 
 
-@pytest.fixture
-def the_map(visit):
-    page = visit(MAP)
-    page.locator(ORDER).first.scroll_into_view_if_needed()
-    live(page, "parallel_map")
+def near(page):
     page.locator(ORDER).first.scroll_into_view_if_needed()
     page.wait_for_timeout(500)  # the strip is drawn anew when it comes near
     return page
+
+
+@pytest.fixture
+def the_map(labs):
+    return near(labs.page(MAP, "parallel_map"))
+
+
+@pytest.fixture
+def touched(visit):
+    """A map of its own, which stays one for fingers."""
+    page = visit(MAP)
+    page.locator(ORDER).first.scroll_into_view_if_needed()
+    live(page, "parallel_map")
+    return near(page)
 
 
 def test_a_grip_is_moved_by_an_arrow_key(the_map):
@@ -67,6 +77,7 @@ def test_a_grip_is_dragged_past_its_neighbor(the_map):
     assert order(the_map)[1] == "tensor"
 
 
+@pytest.mark.left_to_all("grips of two other figures are dragged, and one by a finger")
 def test_dragging_the_border_of_a_stage_moves_layers(visit):
     page = visit(MODELER)
     grip = page.locator("figure[data-output=strip] [data-grip-key=off_first]").first
@@ -85,13 +96,13 @@ def test_dragging_the_border_of_a_stage_moves_layers(visit):
     assert int(box.input_value()) > 0
 
 
-def test_a_grip_follows_a_finger(the_map):
-    grip = the_map.locator(f"{ORDER} [data-grip-key=tensor]").first
-    touch = the_map.context.new_cdp_session(the_map)
+def test_a_grip_follows_a_finger(touched):
+    grip = touched.locator(f"{ORDER} [data-grip-key=tensor]").first
+    touch = touched.context.new_cdp_session(touched)
     touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     # A page for fingers is laid out anew, with larger controls: the place is taken after that.
     grip.evaluate("one => one.scrollIntoView({ block: 'center' })")
-    the_map.wait_for_timeout(1_000)
+    touched.wait_for_timeout(1_000)
     place = grip.bounding_box()
     x, y = place["x"] + place["width"] / 2, place["y"] + 20
 
@@ -102,8 +113,8 @@ def test_a_grip_follows_a_finger(the_map):
     for part in range(1, 11):
         send("touchMove", {"x": x + part / 10 * place["width"], "y": y})
     send("touchEnd")
-    wait_for_first(the_map, "context")
-    assert order(the_map)[1] == "tensor"
+    wait_for_first(touched, "context")
+    assert order(touched)[1] == "tensor"
 
 
 @pytest.fixture
@@ -159,6 +170,7 @@ def test_a_figure_is_grasped_by_mouse_and_by_keyboard(grasp, name):
     assert grip.get_attribute("aria-label")
 
 
+@pytest.mark.left_to_all("grips of two other figures are dragged, and one by a finger")
 def test_a_grip_on_a_timeline_follows_a_finger(grasp):
     page, grip = grasp("start", viewport={"width": 390, "height": 844})
     touch = page.context.new_cdp_session(page)

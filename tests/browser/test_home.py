@@ -66,6 +66,7 @@ def test_a_file_that_is_chosen_before_the_script_has_come_is_taken(visit):
     handed(page, "log", "log")
 
 
+@pytest.mark.left_to_all("a file is chosen early and late, and a text pasted")
 def test_a_packed_trace_is_read_where_traces_are(visit):
     page = visit("")
     packed = gzip.compress(sample_files()[0].encode())
@@ -77,6 +78,7 @@ def test_a_packed_trace_is_read_where_traces_are(visit):
     expect(page.locator("[data-perfetto-files] button")).to_contain_text("rank0", timeout=60_000)
 
 
+@pytest.mark.left_to_all("a file is chosen early and late, and a text pasted")
 def test_a_memory_snapshot_is_told_where_its_totals_go(visit):
     page = visit("")
     page.locator("[data-take-file] input[type=file]").set_input_files(
@@ -92,6 +94,7 @@ def test_a_pasted_text_opens_it_too(visit):
     handed(page, "log", "log")
 
 
+@pytest.mark.left_to_all("a file is chosen early and late, and a text pasted")
 def test_a_dropped_file_is_taken_anywhere_on_the_page(visit):
     page = visit("")
     page.wait_for_function("() => document.querySelector('[data-take-file] textarea:enabled')")
@@ -112,6 +115,7 @@ def test_a_dropped_file_is_taken_anywhere_on_the_page(visit):
     handed(page, "log", "log")
 
 
+@pytest.mark.left_to_all("a file is chosen early and late, and a text pasted")
 def test_it_leads_back_to_the_last_guide(visit):
     page = visit("")
     expect(page.locator("[data-continue]")).to_be_hidden()

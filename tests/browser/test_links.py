@@ -23,8 +23,8 @@ def address(tmp_path_factory):
         yield found
 
 
-@pytest.fixture
-def page(browser, address):
+@pytest.fixture(scope="module")
+def made(browser, address):
     context = browser.new_context(viewport={"width": 1000, "height": 2200})
     page = context.new_page()
     page.goto(address)
@@ -34,6 +34,16 @@ def page(browser, address):
         page.locator(f"[data-output={name}] .layer").wait_for(state="attached")
     yield page
     context.close()
+
+
+@pytest.fixture
+def page(made):
+    """The page, on which nothing is marked, pointed at or focused."""
+    made.locator("h1").hover()
+    made.keyboard.press("Escape")
+    made.evaluate("() => document.activeElement.blur()")
+    made.wait_for_function(f"() => ({MARKED})().length === 0")
+    return made
 
 
 def point(page, name, x, y):

@@ -39,6 +39,7 @@ def test_a_list_that_was_chosen_stays_beside_the_reader(visit, base):
     expect(page.locator("[data-list-progress]")).to_have_text("You have read 1 of 15.")
 
 
+@pytest.mark.left_to_all("a list is begun at a door, and stays beside the reader")
 def test_a_guide_off_the_list_leads_back_to_it_and_the_list_can_be_left(visit, base):
     page = visit(COURSE, own=True)
     choose(page, 1)
@@ -53,6 +54,7 @@ def test_a_guide_off_the_list_leads_back_to_it_and_the_list_can_be_left(visit, b
     assert page.evaluate("localStorage.getItem('wallclock.list')") is None
 
 
+@pytest.mark.left_to_all("a list is begun at a door, and stays beside the reader")
 def test_without_a_list_a_guide_has_its_path(visit):
     page = visit(SECOND, own=True)
     page.wait_for_function("() => localStorage.getItem('wallclock.last-guide')")

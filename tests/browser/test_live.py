@@ -67,6 +67,7 @@ def test_the_page_shows_what_the_engine_says_natively(lab):
     assert shown.text_content() == expected("step_time")
 
 
+@pytest.mark.left_to_all("each page of the short lane comes alive without an error")
 def test_notes_of_numbers_that_nobody_asked_for_stay(browser, base):
     page = browser.new_context(viewport={"width": 390, "height": 900}).new_page()
     page.add_init_script(f"({ASKING})()")
@@ -215,6 +216,7 @@ AT_ONCE = """name => {
 }"""
 
 
+@pytest.mark.left_to_all("each page of the short lane comes alive without an error")
 def test_a_challenge_gives_back_a_number_whose_answer_was_still_on_its_way(lab):
     lab.evaluate(AT_ONCE, CALCULATOR)
     lab.locator('[data-restore][aria-disabled="false"]').first.click()
@@ -232,6 +234,7 @@ def test_nothing_is_asked_of_another_host(visit, watch, base):
     assert hosts == {urlsplit(base).netloc}
 
 
+@pytest.mark.left_to_all("each page of the short lane comes alive without an error")
 def test_nothing_is_reported_as_an_error(visit, watch):
     page = visit()
     drag_number(page).fill("16")
@@ -241,6 +244,7 @@ def test_nothing_is_reported_as_an_error(visit, watch):
     assert watch.errors == []
 
 
+@pytest.mark.left_to_all("each page of the short lane comes alive without an error")
 def test_saving_data_waits_for_the_first_touch(visit, watch):
     def save_data(page):
         page.add_init_script(
@@ -279,6 +283,7 @@ def test_a_number_does_not_wait_for_a_curve_that_takes_long(visit):
     assert (set(at_once), last) == ({"number", "late"}, "curve")
 
 
+@pytest.mark.left_to_all("each page of the short lane comes alive without an error")
 def test_a_window_made_narrow_and_wide_again_raises_no_error(visit, watch):
     page = visit("guides/feeding-and-saving/")
     live(page, "checkpoint_lab")

@@ -48,6 +48,7 @@ def test_the_choice_reaches_other_tabs(visit):
     other.wait_for_function(f"() => ({PAPER})() === '{DARK}'")
 
 
+@pytest.mark.left_to_all("a dark page is looked at from the first paint on")
 def test_bars_that_scroll_wear_the_pages_ink(visit):
     page = visit(color_scheme="light")
     assert page.evaluate(BAR) == "rgb(93, 96, 104) rgba(0, 0, 0, 0)"

@@ -21,6 +21,7 @@ def test_all_defaults_are_there(plain):
     assert number(plain).text_content() == expected()
 
 
+@pytest.mark.left_to_all("defaults, charts, receipts and terms of the same page are read")
 def test_numbers_to_drag_read_as_numbers(plain):
     number = drag_number(plain, "parameters")
     assert (number.input_value(), number.is_editable()) == ("7B", False)
@@ -54,6 +55,7 @@ def test_a_page_of_receipts_has_no_violation(visit):
     assert in_both_schemes(page) == []
 
 
+@pytest.mark.left_to_all("defaults, charts, receipts and terms of the same page are read")
 def test_a_page_of_receipts_is_not_wider_than_a_phone(visit):
     page = visit(LAB + "receipts/", viewport={"width": 360, "height": 800})
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
@@ -70,6 +72,7 @@ def test_the_answer_to_a_prediction_can_be_unfolded(plain):
     assert answer.locator(".answer").is_visible()
 
 
+@pytest.mark.left_to_all("defaults, charts, receipts and terms of the same page are read")
 def test_the_drawing_is_told_in_words(visit):
     page = visit("guides/collectives-by-hand/", java_script_enabled=False, moved=False)
     words = page.locator(".scene-figure details").first
@@ -79,6 +82,7 @@ def test_the_drawing_is_told_in_words(visit):
     assert page.locator(".beside:target li").count() > 10
 
 
+@pytest.mark.left_to_all("defaults, charts, receipts and terms of the same page are read")
 def test_a_table_in_a_fold_is_one_link_away(plain):
     fold = plain.locator(f'[data-output="parts"][data-of="{CALCULATOR}"] details.data').first
     fold.locator("summary").click()

@@ -20,6 +20,7 @@ def test_an_older_link_names_what_has_changed_in_its_calculators(visit):
     assert "ZeRO-2" in (page.locator(f"[id='{anchor}']").text_content() or "")
 
 
+@pytest.mark.left_to_all("an older link is told, a recent one is not")
 def test_it_is_closed_by_its_button(visit):
     page = visit(f"{PAGE}&made=2026-01-01")
     page.locator(f"{OLDER} button").click()
@@ -33,6 +34,7 @@ def test_a_link_after_which_nothing_changed_says_nothing(visit, made):
     assert page.locator(OLDER).count() == 0
 
 
+@pytest.mark.left_to_all("an older link is told, a recent one is not")
 def test_a_link_without_a_date_asks_for_no_list(visit, watch):
     page = visit(PAGE, moved=False)
     page.wait_for_load_state("networkidle")

@@ -118,6 +118,7 @@ def shown(page: Page, name: str) -> Locator:
     return page.locator(f'.number[data-output="{name}"]').first
 
 
+@pytest.mark.left_to_all("test_python_packages.py puts the same three into an archive")
 def test_all_three_answer_in_the_browser(page):
     assert shown(page, "signs").text_content() == "3"
     page.locator('input[name="words"][data-of="letter"]').first.fill("7")
@@ -125,6 +126,7 @@ def test_all_three_answer_in_the_browser(page):
     expect(shown(page, "read")).to_have_text("7")
 
 
+@pytest.mark.left_to_all("test_python_packages.py puts the same three into an archive")
 def test_a_later_visit_starts_from_the_snapshot_and_they_answer(page):
     page.evaluate(UNTIL_KEPT)
     page.goto(page.url.partition("?")[0])  # as it is for anybody
@@ -136,6 +138,7 @@ def test_a_later_visit_starts_from_the_snapshot_and_they_answer(page):
     expect(shown(page, "signs")).to_have_text("9")
 
 
+@pytest.mark.left_to_all("test_python_packages.py puts the same three into an archive")
 def test_what_travels_is_recorded(project):
     found = json.loads((project / LOCK).read_text())["packages"]
     assert sorted(found) == ["css-inline", "iniconfig", "own-words"]

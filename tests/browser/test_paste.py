@@ -67,6 +67,7 @@ def test_what_is_no_configuration_is_told_and_kept(visit):
     assert "--frobnicate" in page.locator(f"{BOX} textarea").input_value()
 
 
+@pytest.mark.left_to_all("a script is pasted and kept, and what is none is told")
 def test_a_model_that_a_calculator_lacks_is_named(visit):
     page = visit(PLANNER)
     opened(page, "planner")
@@ -76,6 +77,7 @@ def test_a_model_that_a_calculator_lacks_is_named(visit):
     assert "planner.model" not in page.url
 
 
+@pytest.mark.left_to_all("a script is pasted and kept, and what is none is told")
 def test_where_nothing_may_be_kept_the_box_says_so(visit):
     page = visit(MEMORY)
     page.evaluate(FORBIDDEN)
@@ -93,6 +95,7 @@ def test_marks_in_a_configuration_are_text(visit):
     assert page.evaluate("window.hit") is None
 
 
+@pytest.mark.left_to_all("a script is pasted and kept, and what is none is told")
 def test_chosen_files_are_read_together(visit):
     page = visit(MEMORY)
     opened(page, "memory_check")

@@ -110,6 +110,7 @@ def test_a_computation_that_takes_long_says_so(visit):
     assert status(page).text_content() == "Computing; this takes a moment."
 
 
+@pytest.mark.left_to_all("the page says that it computes, and tests of changes see it end")
 def test_the_page_goes_quiet_again_when_the_answer_is_there(visit):
     page = visit(prepare=lambda page: page.add_init_script(f"({SLOW})()"))
     live(page)

@@ -54,6 +54,7 @@ def test_next_goes_one_step_on(player):
     assert at(player) == before + 1
 
 
+@pytest.mark.left_to_all("the player steps, jumps, plays, stops, and keeps its frame")
 def test_play_begins_at_the_beginning(visit):
     found = figure(visit(PAGE))
     found.locator("[data-play]").click()
@@ -75,6 +76,7 @@ def test_jumping_to_a_frame_draws_what_stepping_to_it_draws(player):
     assert player.evaluate(DRAWING) == stepped
 
 
+@pytest.mark.left_to_all("the player steps, jumps, plays, stops, and keeps its frame")
 def test_going_back_to_the_opening_frame_draws_the_first_picture(visit):
     found = figure(visit(PAGE))
     first, opening = found.evaluate(DRAWING), at(found)
@@ -144,6 +146,7 @@ def test_a_new_drawing_keeps_the_frame(visit):
     assert at(found) == 4
 
 
+@pytest.mark.left_to_all("the player steps, jumps, plays, stops, and keeps its frame")
 def test_a_new_drawing_does_not_stop_what_plays(visit):
     page = visit(PAGE)
     found = figure(page)

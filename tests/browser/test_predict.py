@@ -40,6 +40,7 @@ def test_show_me_compares_the_guess_with_the_truth(visit):
     expect(verdict).to_contain_text(f"You said {said}; it is 1.11 s")
 
 
+@pytest.mark.left_to_all("a guess is made by slider and by key, skipped, and kept")
 def test_show_me_draws_both_marks(visit):
     page = visit()
     guess(page).locator("[data-reveal]").click()
@@ -69,6 +70,7 @@ def test_a_guess_outlasts_a_reload(visit):
     expect(guess(page).locator("[data-verdict]")).to_contain_text(said)
 
 
+@pytest.mark.left_to_all("a guess is made by slider and by key, skipped, and kept")
 def test_a_guess_without_a_network_shows_the_answer(visit):
     page = visit()
     page.route("**/receipts/", lambda route: route.abort())
@@ -76,6 +78,7 @@ def test_a_guess_without_a_network_shows_the_answer(visit):
     expect(answer(page)).to_have_attribute("open", "")
 
 
+@pytest.mark.left_to_all("a guess is made by slider and by key, skipped, and kept")
 def test_what_was_used_to_reveal_is_gone_afterwards(visit):
     page = visit()
     buttons = guess(page).locator("[data-reveal], [data-skip]")

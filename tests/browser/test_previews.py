@@ -84,6 +84,7 @@ def test_pictures_move_without_scripts(card):
     assert moves(one)
 
 
+@pytest.mark.left_to_all("a picture moves at a tap, and without scripts")
 def test_pictures_move_at_a_tap_without_scripts(card):
     one = card(java_script_enabled=False, **PHONE)
     one.locator(".play").tap()

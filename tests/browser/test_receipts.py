@@ -109,6 +109,7 @@ def test_copy_link_copies_the_state(visit, base):
     assert made == datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
+@pytest.mark.left_to_all("a link is copied, a report opened, a receipt is beside and below")
 def test_a_link_that_cannot_be_copied_is_shown_selected(visit, base):
     def forbid(page):
         page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
@@ -120,6 +121,7 @@ def test_a_link_that_cannot_be_copied_is_shown_selected(visit, base):
     assert field.input_value() == f"{base}guides/gradient-sync-lab/"
 
 
+@pytest.mark.left_to_all("a link is copied, a report opened, a receipt is beside and below")
 def test_a_report_without_an_issue_list_is_copied(visit):
     page = visit(permissions=["clipboard-read", "clipboard-write"])
     page.evaluate("() => { document.body.dataset.repository = ''; }")
@@ -142,6 +144,7 @@ def test_a_report_opens_a_prefilled_issue_of_the_repository(visit):
     assert address.startswith(f"{REPOSITORY}/issues/new?title=All-reduce")
 
 
+@pytest.mark.left_to_all("a link is copied, a report opened, a receipt is beside and below")
 def test_a_report_holds_a_link_to_the_readers_state(visit, base):
     page = visit()
     drag_number(page).fill("16")
@@ -150,6 +153,7 @@ def test_a_report_holds_a_link_to_the_readers_state(visit, base):
     assert f"{base}guides/gradient-sync-lab/?gradient_sync.world_size=16" in report["body"][0]
 
 
+@pytest.mark.left_to_all("a link is copied, a report opened, a receipt is beside and below")
 def test_a_report_sends_nothing_by_itself(visit, watch):
     reported(visit())
     assert [url for url in watch.requests if url.startswith(REPOSITORY)] == []
@@ -210,6 +214,7 @@ def test_on_a_wide_desk_a_number_puts_its_receipt_there_and_it_follows_the_input
     )
 
 
+@pytest.mark.left_to_all("a link is copied, a report opened, a receipt is beside and below")
 def test_a_window_that_gets_narrow_gives_the_receipt_back_to_the_page(visit):
     page = visit(viewport=DESK)
     live(page)

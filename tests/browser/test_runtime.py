@@ -136,6 +136,7 @@ def test_a_bug_in_the_engine_rejects_the_request_in_one_line(started: Started):
     assert words == "KeyError: 'calculator'"
 
 
+@pytest.mark.left_to_all("a snapshot is made, used and dropped, and a dead Worker replaced")
 def test_an_error_inside_the_standard_library_is_named(started: Started):
     words = started.page.evaluate(
         "() => engine.ask('x', 'no json').then(() => '', (error) => error.message)"
@@ -156,6 +157,7 @@ def test_a_worker_that_hangs_is_replaced_and_asked_the_same_again(page: Page, ho
     assert ask(page, request(world_size="16")) == answer(request(world_size="16"))
 
 
+@pytest.mark.left_to_all("a snapshot is made, used and dropped, and a dead Worker replaced")
 def test_a_third_crash_in_a_row_is_final(page: Page, host: Host):
     ask(opened(page, host), request())
     for states in (4, 6, 7):
@@ -228,6 +230,7 @@ def test_a_second_visit_starts_from_the_snapshot_and_answers_like_the_terminal(
     assert reply == answer(other)
 
 
+@pytest.mark.left_to_all("a snapshot is made, used and dropped, and a dead Worker replaced")
 def test_what_a_reader_has_changed_is_not_kept(page: Page, host: Host):
     text = request(world_size="64")
     ask(opened(page, host), text)
@@ -238,6 +241,7 @@ def test_what_a_reader_has_changed_is_not_kept(page: Page, host: Host):
     assert (detail["snapshot"], detail["page"]) == (True, False)
 
 
+@pytest.mark.left_to_all("a snapshot is made, used and dropped, and a dead Worker replaced")
 def test_what_a_page_changed_in_another_start_is_not_used(page: Page, host: Host):
     with_snapshot(page, host).evaluate(
         """async () => {
@@ -268,6 +272,7 @@ NO_PYTHON = """(() => {
 })()"""
 
 
+@pytest.mark.left_to_all("a snapshot is made, used and dropped, and a dead Worker replaced")
 @pytest.mark.parametrize("spoiled", [NO_LAYOUT, NO_PYTHON], ids=["no layout", "no Python"])
 def test_a_spoiled_snapshot_is_dropped_and_python_starts_without_it(
     page: Page, host: Host, spoiled: str
@@ -287,6 +292,7 @@ def test_a_spoiled_snapshot_is_dropped_and_python_starts_without_it(
     assert [size for size in sizes if size < 10_000] == []
 
 
+@pytest.mark.left_to_all("a snapshot is made, used and dropped, and a dead Worker replaced")
 def test_a_snapshot_that_hangs_gives_way_to_a_plain_start(page: Page, host: Host):
     (host.folder / "worker.js").write_text(
         "self.onmessage = ({ data }) =>"

@@ -56,6 +56,7 @@ def test_a_figure_is_saved_with_its_title_its_page_and_a_link_to_its_state(
     assert "made=20" in link
 
 
+@pytest.mark.left_to_all("a scene and each kind of chart are saved")
 def test_a_scene_is_saved_as_it_stands(visit):
     page = visit("guides/collectives-by-hand/")
     figure = page.locator("figure[data-kind=scene]").first

@@ -77,6 +77,7 @@ def test_a_job_opens_the_planner_with_it(visit):
     assert "job_planner.machine=dgx-h100" in page.url
 
 
+@pytest.mark.left_to_all("the search opens, finds every kind, and misses its index")
 def test_an_empty_search_has_four_doors_and_what_was_asked_before(visit):
     page = visit("", own=True)
     page.keyboard.press("/")
@@ -102,6 +103,7 @@ def test_escape_closes_it_at_once(visit):
     expect(page.locator("[data-search]")).not_to_be_visible()
 
 
+@pytest.mark.left_to_all("the search opens, finds every kind, and misses its index")
 def test_it_says_that_it_is_being_prepared(visit):
     page = visit("", own=True)
     held = []
@@ -176,6 +178,7 @@ def test_an_index_that_does_not_arrive_is_said_and_tried_again(visit):
     asked(page, "bubbles")
 
 
+@pytest.mark.left_to_all("the search opens, finds every kind, and misses its index")
 def test_a_worker_that_does_not_start_leaves_the_search_working(visit):
     page = visit("")
     page.route("**/pagefind-worker.js", lambda route: route.abort())
@@ -184,6 +187,7 @@ def test_a_worker_that_does_not_start_leaves_the_search_working(visit):
     expect(page.locator(HITS).first).to_be_visible()
 
 
+@pytest.mark.left_to_all("the search opens, finds every kind, and misses its index")
 def test_once_used_it_works_without_a_network(browser: Browser, site: Path):
     handler = functools.partial(Handler, directory=str(site))
     context = browser.new_context(viewport=WINDOW)

@@ -115,6 +115,7 @@ def test_a_change_begins_anew_also_after_cancel(visit):
     page.locator(BOX).wait_for(state="hidden")
 
 
+@pytest.mark.left_to_all("a search is watched, canceled and begun anew")
 def test_undo_brings_the_answer_back(visit):
     page = searching(visit)
     page.locator(f"{BOX} [data-cancel]").click()
@@ -123,6 +124,7 @@ def test_undo_brings_the_answer_back(visit):
     page.locator(BOX).wait_for(state="hidden")
 
 
+@pytest.mark.left_to_all("a search is watched, canceled and begun anew")
 def test_a_link_copied_in_a_search_has_the_inputs_as_they_stand(visit):
     page = searching(visit)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -141,6 +143,7 @@ def test_a_link_copied_in_a_search_has_the_inputs_as_they_stand(visit):
         assert f"planner.{given}" in link
 
 
+@pytest.mark.left_to_all("a search is watched, canceled and begun anew")
 def test_a_command_is_copied_in_a_canceled_search_and_numbers_make_it_go_on(visit):
     page = searching(visit)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

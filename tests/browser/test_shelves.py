@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.reading import live
+from tests.browser.reading import at_rest, live
 
 pytestmark = pytest.mark.browser
 PAGE = "reference/hardware/"
@@ -11,7 +11,16 @@ MOMENTS = f"{SHELVES} [data-grip-key=moments]"
 
 
 @pytest.fixture
-def shelves(visit):
+def shelves(labs):
+    page = labs.page(PAGE, "memory_tiers")
+    page.locator(SHELVES).first.scroll_into_view_if_needed()
+    at_rest(page)  # the shelves are drawn anew when they come near
+    return page
+
+
+@pytest.fixture
+def touched(visit):
+    """A page of its own, which stays one for fingers."""
     page = visit(PAGE)
     page.locator(SHELVES).first.scroll_into_view_if_needed()
     live(page, "memory_tiers")
@@ -56,11 +65,11 @@ def test_a_tensor_is_dragged_two_memories_down(shelves):
 
 
 @pytest.fixture
-def finger(shelves):
+def finger(touched):
     """A finger on the page; buttons are larger for one, so places are looked up afterwards."""
-    found = shelves.context.new_cdp_session(shelves)
+    found = touched.context.new_cdp_session(touched)
     found.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
-    shelves.locator(SHELVES).first.scroll_into_view_if_needed()
+    touched.locator(SHELVES).first.scroll_into_view_if_needed()
     return found
 
 
@@ -72,23 +81,24 @@ def draw(finger, x, y, down):
     finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
-def test_a_finger_drags_a_tensor_and_the_page_stays(shelves, finger):
-    place = shelves.locator(MOMENTS).first.bounding_box()
-    scale = shelves.locator(f"{SHELVES} svg").first.bounding_box()["width"] / 640
-    picture = shelves.locator(f"{SHELVES} svg").first
+def test_a_finger_drags_a_tensor_and_the_page_stays(touched, finger):
+    place = touched.locator(MOMENTS).first.bounding_box()
+    scale = touched.locator(f"{SHELVES} svg").first.bounding_box()["width"] / 640
+    picture = touched.locator(f"{SHELVES} svg").first
     before = picture.bounding_box()["y"]
     middle = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
     draw(finger, *middle, 170 * scale)
-    wait_until_in(shelves, "host")
+    wait_until_in(touched, "host")
     # Numbers above may take another line: the browser then scrolls by as much, and nothing moves.
     assert abs(picture.bounding_box()["y"] - before) < 1
 
 
-def test_a_finger_beside_the_tensors_scrolls_the_page(shelves, finger):
-    place = shelves.locator(f"{SHELVES} svg").first.bounding_box()
-    before = shelves.evaluate("scrollY")
+@pytest.mark.left_to_all("a finger drags a tensor here; addresses are those of test_state.py")
+def test_a_finger_beside_the_tensors_scrolls_the_page(touched, finger):
+    place = touched.locator(f"{SHELVES} svg").first.bounding_box()
+    before = touched.evaluate("scrollY")
     draw(finger, place["x"] + place["width"] - 3, place["y"] + place["height"] / 2, -120)
-    shelves.wait_for_function("before => scrollY > before", arg=before)
+    touched.wait_for_function("before => scrollY > before", arg=before)
 
 
 def test_moving_a_tensor_changes_the_step(shelves):
@@ -102,6 +112,7 @@ def test_moving_a_tensor_changes_the_step(shelves):
     assert step(shelves) != before
 
 
+@pytest.mark.left_to_all("a finger drags a tensor here; addresses are those of test_state.py")
 def test_the_address_holds_where_a_tensor_lives(shelves):
     shelves.locator(MOMENTS).first.press("ArrowDown")
     shelves.wait_for_function("() => location.search.includes('memory_tiers.moments_in=peer')")

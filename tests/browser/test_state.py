@@ -38,6 +38,7 @@ def test_a_reload_at_once_after_an_answer_keeps_the_change(visit):
     wait_for(page, "all_reduce_time", expected(world_size="16"))
 
 
+@pytest.mark.left_to_all("addresses with good, bad and unknown inputs are opened and told")
 def test_a_default_does_not_stand_in_the_address(visit):
     page = visit(LAB + "?gradient_sync.world_size=16")
     wait_for(page, "all_reduce_time", expected(world_size="16"))
@@ -46,9 +47,8 @@ def test_a_default_does_not_stand_in_the_address(visit):
     assert urlsplit(page.url).query == ""
 
 
-def test_an_address_brings_the_exact_state_back(visit):
-    page = visit()
-    live(page)
+def test_an_address_brings_the_exact_state_back(lab, visit):
+    page = lab
     box(page, "parameters").fill("1.23456789B")
     drag_number(page).fill("24")
     settled(page, "world_size=24")
@@ -67,6 +67,7 @@ def test_a_bad_value_in_the_address_is_reported_beside_its_field(visit):
     assert "'many'" in (message.text_content() or "")
 
 
+@pytest.mark.left_to_all("addresses with good, bad and unknown inputs are opened and told")
 def test_a_bad_value_in_the_address_leaves_the_default(visit):
     page = visit(LAB + "?gradient_sync.world_size=many")
     live(page)
@@ -89,16 +90,16 @@ def test_an_unknown_calculator_in_the_address_is_named_with_those_there_are(visi
     assert "zeroo.stage = 3, but this page has no such calculator" in (notice.text_content() or "")
 
 
+@pytest.mark.left_to_all("addresses with good, bad and unknown inputs are opened and told")
 def test_a_parameter_of_somebody_else_stays_in_the_address(visit):
     page = visit(LAB + "?ref=mail")
     drag_number(page).fill("16")
     assert settled(page, "world_size")["ref"] == ["mail"]
 
 
-def test_a_unit_switch_stands_in_the_address(visit):
-    page = visit()
-    units(page).check()
-    assert settled(page, "binary") == {"binary": ["on"]}
+def test_a_unit_switch_stands_in_the_address(lab):
+    units(lab).check()
+    assert settled(lab, "binary") == {"binary": ["on"]}
 
 
 def test_a_unit_switch_is_kept_on_the_device(visit):
@@ -147,6 +148,7 @@ def test_a_click_on_an_event_of_the_ruler_explains_it_and_keeps_the_job(visit):
     }
 
 
+@pytest.mark.left_to_all("addresses with good, bad and unknown inputs are opened and told")
 def test_a_click_on_a_layer_keeps_the_job(visit):
     page = visit(EXPLORER)
     page.wait_for_selector("#stack_explorer[data-state=live]", state="attached")
@@ -172,6 +174,7 @@ def test_a_bad_value_of_an_address_is_told_at_the_top_with_a_way_to_its_input(vi
     assert focused == ["world_size", True]
 
 
+@pytest.mark.left_to_all("addresses with good, bad and unknown inputs are opened and told")
 def test_the_word_about_a_bad_address_goes_with_the_next_change(visit):
     page = visit(LAB + "?gradient_sync.world_size=1")
     page.locator("[data-wrong]").wait_for(state="visible")
@@ -188,6 +191,7 @@ def test_a_key_that_stands_twice_in_an_address_is_told(visit):
     ]
 
 
+@pytest.mark.left_to_all("addresses with good, bad and unknown inputs are opened and told")
 def test_a_switch_of_units_reaches_other_tabs(visit):
     one = visit(viewport={"width": 1280, "height": 900})
     other = one.context.new_page()
@@ -196,6 +200,7 @@ def test_a_switch_of_units_reaches_other_tabs(visit):
     other.wait_for_function("() => document.querySelector('[data-setting=binary]').checked")
 
 
+@pytest.mark.left_to_all("addresses with good, bad and unknown inputs are opened and told")
 @pytest.mark.parametrize("width", [390, 1280])
 def test_switches_of_units_can_be_hit(visit, width):
     page = visit(viewport={"width": width, "height": 800})

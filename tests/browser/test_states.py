@@ -53,6 +53,7 @@ def test_a_saved_state_comes_back_on_another_visit(visit):
     assert page.locator(BOX).is_hidden()
 
 
+@pytest.mark.left_to_all("the same box saves, opens, compares, exports and imports")
 def test_a_state_is_renamed_deleted_and_brought_back(visit):
     page = opened(visit)
     save(page, "small")
@@ -68,6 +69,7 @@ def test_a_state_is_renamed_deleted_and_brought_back(visit):
     assert kept(page) == ["16 GPUs"]
 
 
+@pytest.mark.left_to_all("the same box saves, opens, compares, exports and imports")
 def test_escape_leaves_the_name_as_it_was_and_the_box_open(visit):
     page = opened(visit)
     save(page, "small")
@@ -78,6 +80,7 @@ def test_escape_leaves_the_name_as_it_was_and_the_box_open(visit):
     assert kept(page) == ["small"]
 
 
+@pytest.mark.left_to_all("the same box saves, opens, compares, exports and imports")
 def test_it_opens_with_what_differs_from_the_defaults(visit):
     page = opened(visit)
     table = page.locator("[data-states-compared] table", has_text="Inputs that differ")
@@ -151,6 +154,7 @@ def test_full_storage_is_said_and_loses_nothing_on_the_page(visit):
     wait_for(page, "all_reduce_time", expected(world_size="16"))
 
 
+@pytest.mark.left_to_all("the same box saves, opens, compares, exports and imports")
 def test_a_job_named_once_is_offered_by_name_to_other_calculators(visit):
     page = visit("guides/parallelism-modeler/?parallelism_modeler.sequence_length=16384")
     live(page, "parallelism_modeler")
@@ -165,6 +169,7 @@ def test_a_job_named_once_is_offered_by_name_to_other_calculators(visit):
     page.wait_for_function("() => location.search.includes('sequence_length=16384')")
 
 
+@pytest.mark.left_to_all("the same box saves, opens, compares, exports and imports")
 def test_a_state_of_another_calculator_leads_to_its_page(visit):
     page = opened(visit)
     save(page, "small")
@@ -177,6 +182,7 @@ def test_a_state_of_another_calculator_leads_to_its_page(visit):
     wait_for(page, "all_reduce_time", expected(world_size="16"))
 
 
+@pytest.mark.left_to_all("the same box saves, opens, compares, exports and imports")
 def test_the_box_has_no_violation_on_a_phone(visit):
     page = opened(visit, viewport={"width": 390, "height": 844})
     save(page, "small")

@@ -55,6 +55,7 @@ def test_a_choice_of_colors_is_worn_and_said_to_last_as_long_as_the_page(refused
     expect(page.locator("[data-notice]")).to_be_hidden()
 
 
+@pytest.mark.left_to_all("a choice and the engine's memory are refused a store")
 @KINDS
 def test_a_pasted_text_is_read_and_said_to_last_as_long_as_the_page(refused, storage):
     page = refused("tools/log/", storage)
@@ -69,6 +70,7 @@ def test_a_pasted_text_is_read_and_said_to_last_as_long_as_the_page(refused, sto
     live(page, "log_check")
 
 
+@pytest.mark.left_to_all("a choice and the engine's memory are refused a store")
 @KINDS
 def test_a_state_used_as_my_job_is_offered_on_the_page_and_said_not_to_be_kept(refused, storage):
     page = refused("guides/parallelism-modeler/?parallelism_modeler.sequence_length=16384", storage)

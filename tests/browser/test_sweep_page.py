@@ -75,6 +75,7 @@ def test_a_table_of_something_else_and_a_file_that_is_none_are_answered_in_words
     )
 
 
+@pytest.mark.left_to_all("test_sweep_result.py opens the planner with a row")
 def test_words_leave_fewer_jobs_and_a_row_opens_the_planner(visit):
     page = opened(visit)
     box = page.locator("input[name=only][data-of=sweep_result]")

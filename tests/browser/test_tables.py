@@ -43,6 +43,7 @@ def test_a_table_opened_after_a_change_is_of_the_present_state(visit):
     assert numbers(world_size="1024") <= cells(page)
 
 
+@pytest.mark.left_to_all("a table is opened after a change, and unfolded on paper")
 def test_an_open_table_follows(visit):
     page = changed(visit)
     page.locator(f"{FIGURE} details.data summary").first.click()
@@ -58,6 +59,7 @@ def test_on_paper_tables_are_unfolded(visit):
     assert page.evaluate(PRINTED)
 
 
+@pytest.mark.left_to_all("a table is opened after a change, and unfolded on paper")
 def test_on_paper_no_table_is_of_another_state_than_its_chart(visit):
     page = changed(visit)
     page.locator(f"{FIGURE} [data-table][data-old]").wait_for(state="attached")

@@ -67,6 +67,7 @@ def test_a_fold_that_is_opened_gets_its_table(visit):
     page.locator("figure.chart details.data[open] [data-table] td").first.wait_for()
 
 
+@pytest.mark.left_to_all("a fold is opened here; test_tables.py prints one")
 def test_on_paper_every_fold_has_what_it_holds(visit):
     page = visit(LAB, moved=False)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")

@@ -62,6 +62,7 @@ def test_a_text_is_there_again_after_a_reload(visit):
     assert box.input_value() == OWN
 
 
+@pytest.mark.left_to_all("a text is pasted, kept over a reload, read from files, and escaped")
 def test_a_text_that_cannot_be_read_stays_with_its_reason_even_over_a_reload(visit):
     page, box = opened(visit)
     box.fill(BROKEN)
@@ -74,6 +75,7 @@ def test_a_text_that_cannot_be_read_stays_with_its_reason_even_over_a_reload(vis
     assert box.input_value() == BROKEN
 
 
+@pytest.mark.left_to_all("a text is pasted, kept over a reload, read from files, and escaped")
 def test_a_text_that_a_sample_replaced_comes_back_with_undo(visit):
     page, box = opened(visit)
     box.fill(BROKEN)
@@ -85,6 +87,7 @@ def test_a_text_that_a_sample_replaced_comes_back_with_undo(visit):
     assert box.input_value() == BROKEN
 
 
+@pytest.mark.left_to_all("a text is pasted, kept over a reload, read from files, and escaped")
 def test_reset_brings_the_first_sample_back_and_forgets_the_text(visit):
     page, box = opened(visit)
     box.fill(OWN)
@@ -118,6 +121,7 @@ def test_files_are_read_together_without_a_request(visit, watch):
     assert sent == []
 
 
+@pytest.mark.left_to_all("a text is pasted, kept over a reload, read from files, and escaped")
 def test_a_file_that_is_too_long_is_refused_in_words(visit):
     page, box = opened(visit)
     kept = box.input_value()
@@ -142,6 +146,7 @@ def test_no_markup_of_a_file_becomes_part_of_the_page(visit, watch):
     assert watch.errors == []
 
 
+@pytest.mark.left_to_all("a text is pasted, kept over a reload, read from files, and escaped")
 def test_the_job_is_offered_to_other_calculators(visit):
     page, box = opened(visit)
     box.fill(OWN)
@@ -180,6 +185,7 @@ def test_a_kept_cluster_counts_where_no_job_is_asked_for_and_can_be_forgotten(vi
     assert page.evaluate("() => localStorage.getItem('wallclock.job')") is None
 
 
+@pytest.mark.left_to_all("a text is pasted, kept over a reload, read from files, and escaped")
 def test_the_text_can_be_read_without_scripts(visit):
     page = visit(PAGE, java_script_enabled=False, moved=False)
     box = page.locator('textarea[name="text"]')
@@ -188,6 +194,7 @@ def test_the_text_can_be_read_without_scripts(visit):
     assert page.locator('a.number[href$="-step_time"]').first.text_content().endswith("s")
 
 
+@pytest.mark.left_to_all("a text is pasted, kept over a reload, read from files, and escaped")
 def test_a_phone_shows_the_whole_form(visit):
     page, box = opened(visit, viewport={"width": 390, "height": 844}, has_touch=True)
     assert box.bounding_box()["width"] <= 390

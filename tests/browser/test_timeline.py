@@ -104,6 +104,7 @@ def test_a_step_back_goes_to_the_last_event_but_one(page):
     assert caption(page) == "25.0 ms: B4 ends on stage 0; B5 ends on stage 1; 1 more."
 
 
+@pytest.mark.left_to_all("another key, click or part of the same player is tried")
 def test_home_is_the_start(page):
     part(page, "[data-scrub]").press("Home")
     assert caption(page) == "0 s: F0 starts on stage 0."
@@ -129,6 +130,7 @@ def test_stepping_forward_and_back_comes_to_the_same_picture(page):
     assert page.evaluate(STATE) == stepped
 
 
+@pytest.mark.left_to_all("another key, click or part of the same player is tried")
 def test_seeking_to_a_time_draws_what_stepping_to_it_draws(page):
     part(page, "[data-scrub]").press("Home")
     step(page, 1, 4)
@@ -182,6 +184,7 @@ def test_a_click_on_an_idle_place_tells_what_ends_it(page):
     )
 
 
+@pytest.mark.left_to_all("another key, click or part of the same player is tried")
 def test_the_chain_of_an_idle_place_is_drawn_as_far_as_it_lasts(page):
     page.mouse.click(*place(page, 0, 10))
     # From 6 ms on: F5 on stages 1 to 3, then B0 on stages 3 to 0.
@@ -201,6 +204,7 @@ def test_keys_go_from_span_to_span_of_a_lane(page):
     assert caption(page).startswith("F2 on stage 0")
 
 
+@pytest.mark.left_to_all("another key, click or part of the same player is tried")
 def test_keys_reach_an_idle_place(page):
     picture = part(page, "[data-plot]")
     for key in ("ArrowDown", "End", "ArrowLeft", "ArrowLeft", "ArrowLeft", "ArrowLeft"):
@@ -210,6 +214,7 @@ def test_keys_reach_an_idle_place(page):
     assert caption(page).startswith("stage 1 is idle here until F0 starts at 1.00 ms")
 
 
+@pytest.mark.left_to_all("another key, click or part of the same player is tried")
 def test_after_a_click_the_keys_go_on_from_there(page):
     page.mouse.click(*place(page, 2, 2.5))
     page.keyboard.press("ArrowRight")
@@ -236,6 +241,7 @@ def test_a_pinned_run_stays_behind_the_next_one(page):
     assert path(page, "ghost").count("M") == pinned.count("M") > 0
 
 
+@pytest.mark.left_to_all("another key, click or part of the same player is tried")
 def test_the_end_of_the_pinned_run_is_told(page):
     part(page, "[data-pin]").click()
     update(page)
@@ -254,6 +260,7 @@ MEET = """figure => {
 }"""
 
 
+@pytest.mark.left_to_all("another key, click or part of the same player is tried")
 @pytest.mark.parametrize("width", [390, 1000])
 def test_the_label_of_a_pinned_run_meets_no_other_text(page, width):
     page.set_viewport_size({"width": width, "height": 900})
@@ -261,6 +268,7 @@ def test_the_label_of_a_pinned_run_meets_no_other_text(page, width):
     assert page.locator(FIGURE).evaluate(MEET) == []
 
 
+@pytest.mark.left_to_all("another key, click or part of the same player is tried")
 def test_unpinning_takes_the_ghost_away(page):
     part(page, "[data-pin]").click()
     part(page, "[data-pin]").click()
@@ -296,6 +304,7 @@ def test_the_first_next_begins_the_run(page):
     assert part(page, "[data-scrub]").input_value() != "0"
 
 
+@pytest.mark.left_to_all("another key, click or part of the same player is tried")
 def test_the_whole_run_comes_back(page):
     before = page.evaluate(STATE)
     part(page, "[data-zoom]").click()
@@ -303,6 +312,7 @@ def test_the_whole_run_comes_back(page):
     assert page.evaluate(STATE) == before
 
 
+@pytest.mark.left_to_all("another key, click or part of the same player is tried")
 def test_playing_on_turns_the_page_when_a_part_is_shown(page):
     part(page, "[data-scrub]").press("Home")
     part(page, "[data-zoom]").click()
@@ -316,6 +326,7 @@ def test_without_the_chart_library_it_plays_all_the_same(opened):
     assert caption(page).startswith("25.0 ms")
 
 
+@pytest.mark.left_to_all("another key, click or part of the same player is tried")
 def test_without_the_chart_library_a_part_is_drawn_large_all_the_same(opened):
     page = opened(blocked=True)
     texts = page.locator(f"{FIGURE} .chart-svg text.tick, {FIGURE} .chart-svg .tick text")

@@ -118,6 +118,7 @@ def test_reading_can_be_stopped_and_shows_how_far_it_is(visit):
     assert page.locator("[data-of=trace_check][data-output=reading]").first.text_content() == shown
 
 
+@pytest.mark.left_to_all("a trace is chosen, read, refused and canceled")
 def test_perfetto_gets_the_file_only_on_a_click(visit):
     page = opened(visit)
     choose(page, ("mine.json", small()))
@@ -138,6 +139,7 @@ def test_perfetto_gets_the_file_only_on_a_click(visit):
     assert all(data == "PING" for data, _ in found[1:]), "nothing else before the window answers"
 
 
+@pytest.mark.left_to_all("a trace is chosen, read, refused and canceled")
 def test_rules_that_are_changed_move_the_time(visit):
     page = opened(visit)
     choose(page, ("mine.json", small(name="frobnicate")))

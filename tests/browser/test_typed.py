@@ -33,6 +33,7 @@ def test_a_bad_text_that_was_typed_before_the_first_answer_stays(visit):
     assert box.get_attribute("aria-invalid") == "true"
 
 
+@pytest.mark.left_to_all("a bad text stays with its message while another is typed")
 def test_reset_is_offered_where_only_a_bad_text_was_typed(visit):
     page = visit("tools/mfu/")
     live(page, "mfu_check")
@@ -59,6 +60,7 @@ def test_a_text_taken_by_enter_is_not_overwritten_by_the_answer_before_it(visit)
     assert box.input_value() == "1e99"
 
 
+@pytest.mark.left_to_all("a bad text stays with its message while another is typed")
 @pytest.mark.parametrize(
     ("path", "calculator", "name"),
     [

@@ -36,12 +36,14 @@ def installed(tmp_path_factory):
     return folder, python.with_name("wallclock"), packages
 
 
+@pytest.mark.left_to_all("test_package_hook.py runs the wheels, test_new_files.py builds a project")
 def test_two_packages_are_installed_and_no_name_of_the_repository(installed):
     _, _, packages = installed
     names = {path.name for path in packages.iterdir() if path.is_dir()}
     assert {name for name in names if not name.endswith("-info")} == {"wallclock", "wallclock_site"}
 
 
+@pytest.mark.left_to_all("test_package_hook.py runs the wheels, test_new_files.py builds a project")
 def test_the_command_makes_builds_and_checks_a_project(installed):
     folder, command, packages = installed
     before = sorted(packages.rglob("*.*"))

@@ -11,6 +11,11 @@ import pytest
 from builder.cli import new_files
 from tests.layers import ROOT
 
+ROWS = [line for line in (ROOT / "CONTRIBUTING.md").read_text("utf-8").splitlines()
+        if line.startswith("| ")]  # fmt: skip
+NAMED = re.compile(
+    r"`(?:python -m (tests[\w.]+)[^`]*|([\w./-]+(?:\.(?:py|js|toml|tsv|md|html)|/)))`"
+)
 LEFT_OUT = shutil.ignore_patterns(".*", "site", "node_modules", "__pycache__")
 FOLDERS = ("engine", "builder", "content", "tests", "theme")
 FILES = ("build.py", "pyproject.toml", "site.toml", "packages.lock.json")
@@ -67,6 +72,31 @@ def insert(path, before, text):
     path.write_text(whole.replace(before, text + before, 1), "utf-8")
 
 
+def missing(row):
+    """Yield what a row names and nobody finds: from the root, or beside what it named before."""
+    folders = [ROOT]
+    for module, name in NAMED.findall(row):
+        path = name or module.replace(".", "/")
+        if re.search("[A-Z]{3}", path) or path.startswith("/"):
+            continue  # a name to be chosen, an address
+        found = [folder / path for folder in folders if (folder / path).exists()]
+        if module:
+            found += [one for one in (ROOT / path, ROOT / f"{path}.py") if one.exists()]
+        if not found:
+            yield path
+        folders += [one if one.is_dir() else one.parent for one in found]
+
+
+def test_every_file_and_folder_that_a_row_names_is_there():
+    changes = ROWS[: next(at for at, row in enumerate(ROWS) if row.startswith("| term"))]
+    assert len(changes) > 35
+    assert [(path, row[:40]) for row in changes for path in missing(row)] == []
+    assert [*missing("| a | `engine/core/no_such.py`, `python -m tests.no_such --new` |")] == [
+        "engine/core/no_such.py",
+        "tests/no_such",
+    ]
+
+
 APPROVED = "tests/engine/calculators/test_approved.py"
 
 
@@ -100,6 +130,7 @@ def test_a_new_guide_is_one_file(live):
     assert live.problems()[0].startswith(f"content/guides/two-cables.md:{line}: ")
 
 
+@pytest.mark.left_to_all("the tests of its tables; a new calculator is made in a copy here")
 def test_a_gpu_is_a_row_in_three_tables(copy):
     catalog = copy / "engine/catalog"
     row = '"H200-NVL": _hopper("H200 NVL", 139.72 * GiB, 4.8 * TB, 450 * GB, "nvidia_h200"),\n    '
@@ -121,6 +152,7 @@ def test_a_gpu_is_a_row_in_three_tables(copy):
     check(copy, *tests, "tests/engine/run/test_run_file.py")
 
 
+@pytest.mark.left_to_all("the tests of its tables; a new calculator is made in a copy here")
 def test_a_model_is_a_row_and_its_file(copy):
     row = (
         'RecentRow(key="toy-1b", name="Toy 1B", shape=(18, 2048, 32, 8, 8192, 64000), '
@@ -174,6 +206,7 @@ def told(copy):
     return said.strip().splitlines()[-1]
 
 
+@pytest.mark.left_to_all("the tests of its tables; a new calculator is made in a copy here")
 def test_a_published_run_names_what_its_row_needs_one_by_one(copy):
     table = copy / "engine/catalog/published_table.tsv"
     lines = table.read_text("utf-8").splitlines()
@@ -239,6 +272,7 @@ TOYTRAIN = Dialect(
 """
 
 
+@pytest.mark.left_to_all("the tests of its tables; a new calculator is made in a copy here")
 def test_a_reader_is_a_file_a_line_and_a_text_with_its_meaning(copy):
     importers = copy / "engine/run/importers"
     (importers / "toytrain.py").write_text(READER, "utf-8")

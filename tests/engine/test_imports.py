@@ -2,10 +2,9 @@
 
 import ast
 import sys
-from functools import cache
 
 from tests.each import each
-from tests.layers import ROOT, imports
+from tests.layers import ROOT, imports, statements, tree_of
 
 # From the ground up. A module imports from the layers below its own, or from its own room.
 LAYERS = (
@@ -40,11 +39,6 @@ def identify(path):
 
 ENGINE = sources("engine")
 ALL = sources("engine", "builder") + [path for path in [ROOT / "build.py"] if path.exists()]
-
-
-@cache
-def tree_of(path):
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def part(path):
@@ -106,7 +100,8 @@ def test_the_builder_does_not_import_the_command_that_runs_it(path):
 
 @each("path", ALL, ids=identify)
 def test_nothing_is_imported_relatively(path):
-    froms = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ImportFrom)]
+    body = tree_of(path).body
+    froms = [node for node in statements(body) if isinstance(node, ast.ImportFrom)]
     assert all(node.level == 0 for node in froms)
 
 
@@ -121,5 +116,4 @@ def test_no_folder_hides_the_package_build():
 
 @each("path", sorted((ROOT / "engine").rglob("__init__.py")), ids=identify)
 def test_packages_of_the_engine_export_nothing(path):
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    assert [type(node) for node in body] == [ast.Expr]
+    assert [type(node) for node in tree_of(path).body] == [ast.Expr]

@@ -1,5 +1,7 @@
+import os
 from dataclasses import replace
 
+from builder.cli import test_command
 from builder.cli.test_command import (
     Machine,
     find_chromium,
@@ -32,6 +34,13 @@ def recorded(machine, files, effects):
         return bool(made)
 
     return replace(machine, run=run, exists=lambda path: path in files), ran
+
+
+def test_tests_keep_byte_code_whatever_the_environment_says(monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    found = test_command._test_environment(tmp_path)
+    assert "PYTHONDONTWRITEBYTECODE" not in found
+    assert str(tmp_path) in found["PYTHONPATH"].split(os.pathsep)
 
 
 def test_the_browser_that_the_environment_names_comes_first():

@@ -88,6 +88,7 @@ def test_the_library_needs_nothing_but_a_reader_of_yaml(wheels):
     assert extras == {"mcp", "notebook", "site", "sweep"}
 
 
+@pytest.mark.left_to_all("each wheel is built, and runs")
 def test_the_wheels_are_the_same_bytes_every_time(wheels):
     for name, content in build_wheels(ROOT, ROOT / "builder"):
         assert (wheels / name).read_bytes() == content
@@ -140,6 +141,7 @@ def test_a_verb_of_the_generator_names_the_extra(wheels):
     assert "pip install 'wallclock-training[site]'" in done.stderr
 
 
+@pytest.mark.left_to_all("each wheel is built, and runs")
 def test_a_type_checker_sees_the_records(wheels, tmp_path):
     with zipfile.ZipFile(wheel(wheels, "wallclock_training")) as archive:
         archive.extractall(tmp_path / "packages")

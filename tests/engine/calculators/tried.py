@@ -33,6 +33,7 @@ SLOW = frozenset(
         "import_job",
         "job_planner",
         "largest_batch",
+        "layer_mix",
         "levers",
         "local_steps",
         "parallel_map",
