@@ -341,8 +341,8 @@ def _advice(result: Result) -> Badge:
     return Badge(
         text="The type of the gradients decides" if wide != narrow else "The same for both types",
         sentence=say(
-            "Fastest with fp32: groups of {a}, {t} against {u} over all GPUs; with bf16: groups of "
-            "{b}, {v} against {w}. Where the network is the limit, one published run alone stands "
+            "With fp32, {u} over all GPUs and {t} at best, in groups of {a}; with bf16, {w} and "
+            "{v}, in groups of {b}. Where the network is the limit, one published run alone stands "
             "behind it.",
             a=(wide, COUNT),
             t=(time, SECONDS),
