@@ -7,10 +7,10 @@ from typing import Any
 from engine.calculator import Calculator, make
 from engine.core.inputs import InputError, Scalar
 from engine.core.numbers import Display, format_significant, format_value, typeset
-from engine.core.views import Bars, Heatmap, Lines, Timeline, Value, View
+from engine.core.views import Bars, Heatmap, Lines, Scene, Timeline, Value, View
 from engine.draw.view_json import view_json
 
-PICTURES = (Lines, Bars, Timeline, Heatmap)  # can be drawn behind another of their kind
+PICTURES = (Lines, Bars, Timeline, Heatmap, Scene)  # can be drawn behind another of their kind
 _FACTOR = 2.0  # from here on a change is said as a factor, not in percent
 
 
@@ -69,11 +69,12 @@ def kept_outputs(
         calculator: whose state it is.
         texts: its inputs, SI.
         now: the views of today's reply; those of the same names are made.
-        pictures: the charts that are wanted too.
+        pictures: the charts and drawings that are wanted too.
         display: how the reader wants numbers shown.
 
     Returns:
-        A number as {"text", "change"}, a chart as its view; {} where the state cannot be computed.
+        A number as {"text", "change"}, a picture as its view; {} where the state cannot be
+        computed.
     """
     numbers = {name: view for name, view in now.items() if isinstance(view, Value)}
     try:

@@ -74,8 +74,8 @@ def strip_scene(
         width=_WIDTH,
         height=(len(rows) - 1) * _ROW + _TOP + _HIGH + 8,
         frames=tuple(frames),
-        caption="Drag a box past its neighbor, or move it with the arrow keys. Thick borders "
-        "mark the chain without a pause from the start of the step to its end.",
+        caption="Drag a box past its neighbor. Thick borders mark the chain without a pause "
+        "from the start of the step to its end.",
     )
 
 

@@ -79,3 +79,14 @@ def test_a_link_shows_its_inputs_before_any_answer_and_no_other_results(visit):
     text = expected("step_time", world_size="8192", port="1e11")
     wait_for(page, "step_time", text)
     expect(page.locator("#gradient_sync .arriving")).to_have_count(0, timeout=60_000)
+
+
+def test_a_drawing_shows_where_the_boxes_of_a_stood(visit):
+    page = visit("guides/why-pipeline-parallelism/?stage_lab.shift_1=2&A.stage_lab.shift_1=0")
+    live(page, "stage_lab")
+    drawing = "figure[data-of=stage_lab][data-output=strip] .scene"
+    page.locator(drawing).first.scroll_into_view_if_needed()
+    ghost = page.locator(f"{drawing} > .kept-ghost").first
+    expect(ghost).to_have_attribute("d", re.compile("^M"), timeout=60_000)
+    page.locator(".kept-state button").first.click()
+    expect(page.locator(f"{drawing} > .kept-ghost")).to_have_count(0)

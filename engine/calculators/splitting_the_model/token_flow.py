@@ -64,7 +64,7 @@ def flow_scene(routing: Routing, preferences: Row) -> Scene:
         frames=tuple(frames),
         caption="Each square is a token, or its copy for one more expert. The outlined box under "
         "an expert has a place for as many as its capacity allows; a crossed square found no "
-        "place. The bars below are the experts' preferences: drag one, or use its arrow keys.",
+        "place. The bars below are the experts' preferences: drag one.",
     )
 
 

@@ -1,10 +1,16 @@
 """Templates that say the same are compiled once, and fail where they lie."""
 
 import traceback
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from builder.theme.templates import load_templates
+from engine.answer import reply
+from tests.each import each
+
+ROOT = Path(__file__).resolve().parents[3]
 
 TEXT = "one\n{{ 1 / nothing }}\n"
 
@@ -47,3 +53,17 @@ def test_a_damaged_compiled_template_is_made_again(folders, tmp_path):
     kept.write_bytes(kept.read_bytes()[:40])
     made = load_templates(folders[1], tmp_path).get_template("x.html").render(nothing=1)
     assert made == "one\n1.0"
+
+
+@each(
+    ("calculator", "drawing", "words"),
+    [("stage_lab", "strip", 1), ("bit_fields", "bits", 0), ("collective_steps", "scene", 0)],
+)
+def test_arrow_keys_are_named_where_something_is_dragged_and_not_for_fingers(
+    calculator, drawing, words, tmp_path
+):
+    view = reply({"calculator": calculator})["outputs"][drawing]
+    macros = load_templates(ROOT / "theme/templates", tmp_path).get_template("calculator.html")
+    html = str(macros.module.scene(SimpleNamespace(name=calculator), drawing, view))
+    assert html.count("arrow keys") == words
+    assert html.count('<span class="by-mouse"> What is dragged also moves with') == words

@@ -46,3 +46,11 @@ def test_a_state_that_cannot_be_computed_any_more_keeps_nothing_and_breaks_nothi
     answered = reply(request)
     assert answered["outputs"]
     assert answered["kept"]["step_time"]["change"] == "±0 %"
+
+
+def test_a_drawing_of_a_kept_state_is_drawn_too():
+    asked = {"only": ["strip"], "kept": {"shift_1": "2"}, "ghosts": ["strip"]}
+    kept = reply({"calculator": "stage_lab", **asked})["kept"]
+    assert kept["strip"]["kind"] == "scene"
+    plain = reply({"calculator": "stage_lab", "values": {"shift_1": "2"}})["outputs"]
+    assert kept["strip"] == plain["strip"]

@@ -1,6 +1,6 @@
 /**
  * Comparison with a kept state A: a chip at the headline, the change at every number of the lab, A as a
- * ghost in its charts, and both states in the address.
+ * ghost in its charts and drawings, and both states in the address.
  */
 
 import { shownView } from "../charts/charts.js";
@@ -8,9 +8,11 @@ import { layoutChart } from "../charts/chart_layout.js";
 import { topMargin } from "../charts/frame.js";
 import { createOverlay, polylinePath, rectanglePath } from "../charts/overlay.js";
 import { announce } from "./announce.js";
-import { elementsOf, setProperty, uiString } from "./dom.js";
+import { elementsOf, setAttribute, setProperty, uiString } from "./dom.js";
 
-const GHOST = "kept-ghost", KINDS = ["lines", "bars", "timeline", "heatmap"];
+const GHOST = "kept-ghost", KINDS = ["lines", "bars", "timeline", "heatmap", "scene"];
+const SIDES = ["x", "y", "width", "height"];
+const MOST_BOXES = 24; // of A that stand elsewhere: more of them are another picture
 const NARROW = 0.0015; // of the width: a box of a timeline that an outline would only blacken
 
 /** @typedef {import("../calculator/controls.js").Calculator} Calculator */
@@ -61,7 +63,10 @@ function drop(name) {
   keptStates.delete(name);
   for (const number of numbers(name)) changes.get(number)?.remove();
   for (const number of numbers(name)) changes.delete(number);
-  for (const figure of charts(name)) layers.get(figure)?.draw(GHOST, "");
+  for (const figure of charts(name)) {
+    layers.get(figure)?.draw(GHOST, "");
+    figure.querySelector(`.scene > .${GHOST}`)?.remove();
+  }
 }
 
 /** @param {string} name */
@@ -124,6 +129,7 @@ function renderChange(number, then) {
 
 /** @param {HTMLElement} figure @param {any} then the chart of A */
 async function drawGhost(figure, then) {
+  if (then?.kind === "scene") drawSceneGhost(figure, then);
   const plot = /** @type {HTMLElement | null} */ (figure.querySelector("[data-plot]"));
   if (!plot || !then) return;
   const view = await shownView(figure).catch(() => null);
@@ -132,6 +138,40 @@ async function drawGhost(figure, then) {
   const layer = layers.get(figure), { frame } = layoutChart(view);
   layer?.fit({ ...frame, top: topMargin(frame, plot.clientWidth) });
   layer?.draw(GHOST, JSON.stringify(view) === JSON.stringify(then) ? "" : PATHS[view.kind](view, then));
+}
+
+/** @param {HTMLElement} figure @param {any} then the drawing of A */
+function drawSceneGhost(figure, then) {
+  const drawing = figure.querySelector("[data-stage] > svg");
+  if (!drawing) return;
+  let ghost = drawing.querySelector(`.${GHOST}`);
+  if (!ghost) {
+    ghost = document.createElementNS(drawing.namespaceURI, "path");
+    setAttribute(ghost, "class", GHOST);
+    drawing.append(ghost);
+  }
+  setAttribute(ghost, "d", sceneGhostPath(drawing, then));
+}
+
+/**
+ * The boxes of A that stand elsewhere now; none where boxes move as the scene plays.
+ * @param {Element} drawing @param {any} then
+ */
+function sceneGhostPath(drawing, { svg, frames }) {
+  const isMoving = ([, attributes]) => SIDES.some((side) => side in attributes);
+  const template = document.createElement("template");
+  template.innerHTML = svg;
+  const [width, before] = [drawing, template.content.firstElementChild].map((box) => box?.getAttribute("viewBox")?.split(" ")[2]);
+  if (width !== before || frames.some(({ changes }) => changes.some(isMoving))) return "";
+  const present = new Set(boxesOf(drawing)), gone = boxesOf(template.content).filter((box) => !present.has(box));
+  if (gone.length > MOST_BOXES) return "";
+  return gone.map((box) => box.split(" ")).map(([x, y, wide, high]) => `M${x} ${y}h${wide}v${high}h-${wide}z`).join("");
+}
+
+/** @param {ParentNode} drawing */
+function boxesOf(drawing) {
+  const rectangles = /** @type {Element[]} */ ([...drawing.querySelectorAll("rect")]);
+  return rectangles.map((box) => SIDES.map((side) => box.getAttribute(side) ?? 0).join(" "));
 }
 
 /** The marks of A on today's axes, by kind of chart. @type {Record<string, (view: any, then: any) => string>} */

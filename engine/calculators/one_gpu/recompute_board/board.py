@@ -174,8 +174,8 @@ def board(result: Result) -> Scene:
         "What one layer saves for its backward pass",
         rows,
         _summary(result),
-        "Choose a tile, or press space on it, to drop the tensor or keep it again. The bar in a "
-        "tile is its size beside the largest. A dropped tile shows what making it again costs.",
+        "Choose a tile to drop the tensor or keep it again. The bar in a tile is its size beside "
+        "the largest. A dropped tile shows what making it again costs.",
     )
 
 

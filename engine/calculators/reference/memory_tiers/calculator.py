@@ -293,9 +293,9 @@ _NAMES = {"hbm": "HBM", "peer": "HBM of idle GPUs", "host": "host", "nvme": "dri
 def _about_shelves(job: TieredJob) -> Text:
     """Return the job, and how to use the figure."""
     return say(
-        f"{job.model.name} on {job.gpu.name}, {{t}} tokens at a time. Drag a tensor up or down, or "
-        "move it with the arrow keys. The line under a memory shows how full it is. On the chip "
-        "lies the tile of one matrix product; its program put it there, so it cannot be dragged.",
+        f"{job.model.name} on {job.gpu.name}, {{t}} tokens at a time. Drag a tensor up or down. "
+        "The line under a memory shows how full it is. On the chip lies the tile of one matrix "
+        "product; its program put it there, so it cannot be dragged.",
         t=(job.tokens, COUNT),
     )
 

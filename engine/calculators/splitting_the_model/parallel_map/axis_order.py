@@ -41,8 +41,8 @@ def order_scene(chips: Sequence[Chip], orders: Sequence[str]) -> Scene:
             Frame(caption=chip.caption, shapes=tuple(_shapes(chips, orders, now)))
             for now, chip in enumerate(chips)
         ),
-        caption="Drag a box past its neighbor, or move it with the arrow keys. Ranks of the "
-        "leftmost axis have neighboring numbers; those of the rightmost are farthest apart.",
+        caption="Drag a box past its neighbor. Ranks of the leftmost axis have "
+        "neighboring numbers; those of the rightmost are farthest apart.",
     )
 
 
