@@ -67,7 +67,7 @@ def square(x, y, kind):
 def test_a_square_stands_where_a_row_imports_a_column():
     # Rows of 18 from (150, 130); a square lies 3 within its cell.
     assert draw({"b&c": {"a"}, "a": set()}) == (
-        '<div class="scroll"><svg class="import-map" viewBox="0 0 256 174" role="img" '
+        '<div class="scroll" tabindex="0"><svg class="import-map" viewBox="0 0 256 174" role="img" '
         'aria-label="2 parts; each imports only parts above it" font-size="13" '
         'fill="currentColor">'
         '<text x="142" y="143" text-anchor="end">a</text>'
@@ -89,7 +89,7 @@ def test_a_circle_shows_above_the_diagonal():
 
 def test_nothing_is_an_empty_drawing():
     assert draw({}) == (
-        '<div class="scroll"><svg class="import-map" viewBox="0 0 220 138" role="img" '
+        '<div class="scroll" tabindex="0"><svg class="import-map" viewBox="0 0 220 138" role="img" '
         'aria-label="0 parts; each imports only parts above it" font-size="13" '
         'fill="currentColor"></svg></div>'
     )
