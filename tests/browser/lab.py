@@ -32,6 +32,8 @@ BACK = """() => {
     one.open = window.unfolded.includes(one);
   }
   document.activeElement.blur();
+  // What was focused stays lit until something else is pointed at.
+  document.body.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
   for (const one of document.querySelectorAll("[data-reset][aria-disabled=false]")) one.click();
   scrollTo(0, 0);
 }"""
