@@ -3,6 +3,7 @@
 import gzip
 import json
 import pickle
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -46,6 +47,17 @@ def test_a_chosen_file_opens_the_tool_that_reads_it(visit):
     handed(page, "log", "log")
     page.reload()
     expect(page.locator("textarea[name=log]").first).to_have_value(LOG, timeout=60_000)
+
+
+def test_the_numbers_of_a_tool_are_dimmed_until_it_has_read_what_it_was_handed(visit):
+    page = visit("", own=True, prepare=lambda page: page.route("**/runtime-*.json", lambda _: None))
+    page.locator("[data-take-file] input[type=file]").set_input_files(
+        {"name": "train.log", "mimeType": "text/plain", "buffer": LOG.encode()}
+    )
+    handed(page, "log", "log")
+    step = page.locator(".lead [data-of=log_check][data-output]").first
+    expect(step).to_have_class(re.compile("arriving"))
+    assert 0 <= page.locator("[data-calculator=log_check]").bounding_box()["y"] < 450
 
 
 def test_a_file_that_is_chosen_before_the_script_has_come_is_taken(visit):

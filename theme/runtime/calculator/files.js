@@ -23,7 +23,15 @@ export async function readHandedFiles(find) {
   if (location.hash !== HANDED || !fileInput) return;
   const files = await takeFiles(location.pathname.split("/").filter(Boolean).pop() ?? "");
   history.replaceState(history.state, "", location.pathname + location.search);
+  if (files.length) await showArrival(fileInput);
   await readFiles(files, fileInput, find, new Event("change"));
+}
+
+/** The page's own numbers are no answer to what was handed: its lab comes into view, dimmed until it answers. */
+async function showArrival(fileInput) {
+  const field = /** @type {HTMLElement} */ (fileInput.closest("[data-of]"));
+  (await import("../page/link_inputs.js")).dimResults(field.dataset.of ?? "");
+  field.closest("[data-calculator]")?.scrollIntoView();
 }
 
 /** @param {Find} find */
