@@ -8,7 +8,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.core.inputs import Choice, Field, Number, Scalar
 from engine.core.text import Text
 from engine.form.own_gpu import OWN_GPU
-from engine.form.run.inputs import CUSTOM
+from engine.form.run.inputs import CUSTOM, OLDER_NAMES
 from engine.form.run.inputs import Inputs as Form
 from engine.form.run.nearest_valid import nearest_run
 from engine.run.run import Run
@@ -37,11 +37,11 @@ ModelName = Annotated[
     Choice(
         label=_MODELS.label,
         cites=False,
-        options={key: name for key, name in _MODELS.options.items() if key != CUSTOM},
+        options=OLDER_NAMES,
     ),
 ]
 # Where the fields of `Shape` are too.
-ALL_MODELS = {**_MODELS.options, CUSTOM: "your own (more inputs)"}
+ALL_MODELS = {CUSTOM: "your own (more inputs)", **OLDER_NAMES}
 AnyModelName = Annotated[str, Choice(label=_MODELS.label, cites=False, options=ALL_MODELS)]
 # What these calculators have no further fields for.
 _GPUS = {

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.more_nodes import EVERY_NODE
-from engine.catalog.recent_models import RECENT_MODELS
 from engine.catalog.rental_prices import RENTAL_PRICES
 from engine.core import units
 from engine.core.inputs import GBITS, TRILLIONS, Choice, InputError, Number, Scalar, Text, Unit
@@ -34,7 +33,7 @@ from engine.form.own_gpu import (
     own_gpu_section,
 )
 from engine.form.price import PRICE
-from engine.form.run.inputs import CUSTOM
+from engine.form.run.inputs import CUSTOM, RECENT_NAMES
 from engine.form.run.inputs import Inputs as Form
 from engine.form.run.nearest_valid import nearest_run
 from engine.run.file import read_model
@@ -61,7 +60,7 @@ _TRANSPORTS: Mapping[str, str] = {
 _NODE_NAMES = {key: node.name for key, node in EVERY_NODE.items()}
 _MACHINES = _NODE_NAMES | {OWN: "your own (below)"}
 _MINE = "Of a machine of your own."
-_MODELS = short_job.ALL_MODELS | {key: model.name for key, model in RECENT_MODELS.items()}
+_MODELS = {**short_job.ALL_MODELS, **RECENT_NAMES}
 # What a job trains, and the settings of a run file that say so.
 _TRAINED: Mapping[str, str] = {
     "full": "all parameters",

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 
 from engine.catalog.accelerators import ACCELERATORS, Gpu
-from engine.catalog.models import MODELS
+from engine.catalog.models import MODELS, Model
 from engine.catalog.power_limited import LIMITED_GPU
 from engine.catalog.reader_constants import format_constants
 from engine.core.parsing import exact_text
 from engine.form.own_gpu import OWN_GPU
-from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
-from engine.form.run.nearest_valid import EXPERTS, nearest_run
+from engine.form.run.inputs import CUSTOM, LIMITED, RECENT_NAMES, Inputs
+from engine.form.run.nearest_valid import EXPERTS, catalog_model, nearest_run
 from engine.run.own_gpu import NAME as OWN_NAME
 from engine.run.own_gpu import RANGES
 from engine.run.parallelism import GradientPrecision
@@ -26,7 +26,7 @@ _GRADIENTS: Mapping[GradientPrecision, str] = {
 
 def inputs_of(run: Run) -> Inputs:
     """Return the inputs that give this run."""
-    known = next((key for key, model in MODELS.items() if model == run.model), "")
+    known = _catalog_key(run.model)
     values: dict[str, str | float | bool] = {
         "model": known or CUSTOM,
         "gpu": _gpu_key(run),
@@ -64,10 +64,17 @@ def fits_form(run: Run) -> bool:
     gpu = run.cluster.gpu
     readers_gpu = gpu.name == OWN_NAME and "fp4" not in gpu.peak and gpu.pcie == RANGES["pcie"][2]
     sold = readers_gpu or gpu == LIMITED_GPU or any(gpu == known for known in ACCELERATORS.values())
-    if not sold or run.model.mix:
+    if not sold or (run.model.mix and not _catalog_key(run.model)):
         return False
     again, changes = nearest_run(inputs_of(run))
     return not changes and _without_names(again) == _without_names(run)
+
+
+def _catalog_key(model: Model) -> str:
+    """Return the key of a model in the catalog, or nothing."""
+    keys = [key for key, name in RECENT_NAMES.items() if name == model.name]
+    keys = [key for key in keys if catalog_model(key) == model]
+    return next((key for key, known in MODELS.items() if known == model), "".join(keys))
 
 
 def _without_names(run: Run) -> Run:

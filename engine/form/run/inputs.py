@@ -6,6 +6,7 @@ from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.catalog.recent_rows import RECENT_ROWS
 from engine.core.inputs import GBITS, Choice, Number, Switch
 from engine.core.units import Gbit
 from engine.form.fields import (
@@ -36,9 +37,10 @@ CUSTOM = "custom"
 # The H100 of torchtitan's measurements: 96 GB of slower memory, 500 instead of 700 W.
 LIMITED = "H100-SXM-500W"
 
-_MODEL_NAMES: Mapping[str, str] = {CUSTOM: "your own (below)"} | {
-    key: model.name for key, model in MODELS.items()
-}
+# Models whose sizes `engine.catalog.recent_models` has, which is imported when one is chosen.
+RECENT_NAMES: Mapping[str, str] = {row.key: row.name for row in RECENT_ROWS}
+OLDER_NAMES: Mapping[str, str] = {key: model.name for key, model in MODELS.items()}
+_MODEL_NAMES = {CUSTOM: "your own (below)", **OLDER_NAMES, **RECENT_NAMES}
 _GPU_NAMES: Mapping[str, str] = {key: gpu.name for key, gpu in ACCELERATORS.items()} | {
     LIMITED: "H100 SXM 96 GB at 500 W",
     OWN_GPU: OWN_GPU_NAME,

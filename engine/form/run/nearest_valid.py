@@ -6,15 +6,16 @@ figure. So sizes are lowered to the next one that divides, and each change is sa
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
-from engine.catalog.models import MODELS
+from engine.catalog.models import MODELS, Model
 from engine.catalog.power_limited import LIMITED_KEYS
 from engine.core.text import Text, say
 from engine.core.units import COUNT, Count
 from engine.form.own_gpu import OWN_GPU, own_gpu_changes, own_gpu_section
-from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
-from engine.run.document import read_document
+from engine.form.run.inputs import CUSTOM, LIMITED, RECENT_NAMES, Inputs
+from engine.run import document
 from engine.run.run import Run
 
 _SHAPE = (
@@ -84,6 +85,7 @@ _WORDS = {
     "global_batch_size": "global batch",
     "experts_per_token": "experts per token",
     "num_dense_layers": "dense layers",
+    "lora_rank": "LoRA rank",
 }
 
 _RANKS = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
@@ -96,6 +98,12 @@ _WHY = {
     "expert_parallel": "does not divide the experts and the ranks of a stage",
     "world_size": "is no multiple of the ranks of a replica",
     "global_batch_size": "is no multiple of a micro-batch on every replica",
+    "lora_rank": "is not modeled where layers differ",
+}
+# The same where layers differ.
+_WHY_LAYERS = {
+    "tensor_parallel": "does not divide the heads of every kind of layer",
+    "context_parallel": "cannot split every kind of its layers",
 }
 
 
@@ -105,15 +113,37 @@ def nearest_run(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
     changes = change_sentences(inputs, possible)
     if inputs.gpu == OWN_GPU:
         changes += own_gpu_changes(inputs)
-    run = read_document(run_document(possible))
-    return run, changes
+    return _read_run(possible), changes
+
+
+def _read_run(inputs: Inputs) -> Run:
+    return document.read_document(run_document(inputs), _read_model)
+
+
+def _read_model(value: object, problems: list[str]) -> Model | None:
+    recent = isinstance(value, str) and value in RECENT_NAMES
+    return catalog_model(str(value)) if recent else document.read_model(value, problems)
+
+
+def catalog_model(key: str) -> Model:
+    """Return a model of the catalog; a recent one is imported now."""
+    if key not in RECENT_NAMES:
+        return MODELS[key]
+    from engine.catalog.recent_models import RECENT_MODELS
+
+    return RECENT_MODELS[key]
 
 
 def change_sentences(
     inputs: Inputs, possible: Inputs, following: frozenset[str] = frozenset()
 ) -> tuple[Text, ...]:
     """Return the changed sizes with reasons, except `following` ones."""
-    return tuple(
+    fused = (
+        (say("Computed with fused attention: no other is modeled where layers differ."),)
+        if possible.flash_attention != inputs.flash_attention
+        else ()
+    )
+    return fused + tuple(
         say(
             f"Computed with {{found}} for {words}: "
             f"{{given}} {_problem_text(name, inputs, possible)}.",
@@ -135,10 +165,11 @@ def _problem_text(name: str, inputs: Inputs, possible: Inputs) -> str:
         if inputs.schedule != "interleaved":
             return "needs interleaved 1F1B"
     if name == "expert_parallel" and possible.expert_parallel == 1:
-        model = MODELS.get(inputs.model)
-        if not (model.num_experts if model else inputs.num_experts):
+        own = inputs.model == CUSTOM
+        if not (inputs if own else catalog_model(inputs.model)).num_experts:
             return "needs a model with experts"
-    return _WHY.get(name, "does not fit")
+    differ = inputs.model in RECENT_NAMES and name in _WHY_LAYERS
+    return (_WHY_LAYERS if differ else _WHY).get(name, "does not fit")
 
 
 def run_document(inputs: Inputs) -> dict[str, object]:
@@ -176,11 +207,32 @@ def nearest_inputs(inputs: Inputs) -> Inputs:
         layers, heads = shape.num_layers, shape.num_attention_heads
         experts = shape.num_experts
     else:
-        model = MODELS[inputs.model]
+        model = catalog_model(inputs.model)
         layers, heads = model.num_layers, model.num_attention_heads
         experts = model.num_experts
-    split = _possible_split(shape, layers, heads)
-    return _possible_groups(split, experts)
+    possible = _possible_groups(_possible_split(shape, layers, heads), experts)
+    return possible if inputs.model in (CUSTOM, *MODELS) else _possible_layers(possible, experts)
+
+
+def _possible_layers(inputs: Inputs, experts: Count) -> Inputs:
+    """Return the inputs of a recent model with what all of its layers can be split by."""
+    from engine.run.layer_keys import indivisible_layers
+
+    if not catalog_model(inputs.model).mix:
+        return inputs
+    plain = replace(inputs, lora_rank=0, flash_attention=True)
+    parts = product(_divisors(inputs.tensor_parallel), _divisors(inputs.context_parallel))
+    for tensor, context in sorted(parts, key=lambda both: -both[0] * both[1]):
+        split = replace(plain, tensor_parallel=tensor, context_parallel=context)
+        possible = _possible_groups(split, experts)
+        run = _read_run(possible)
+        if not indivisible_layers(run.model, run.plan, run.training):
+            break
+    return possible
+
+
+def _divisors(whole: Count) -> list[Count]:
+    return [part for part in range(1, whole + 1) if whole % part == 0]
 
 
 def _possible_shape(inputs: Inputs) -> Inputs:
