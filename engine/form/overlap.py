@@ -52,8 +52,8 @@ def schedules_timeline(outcomes: Mapping[str, ScheduleOutcome]) -> Timeline:
             for kind, text in (("compute", label), ("waits", "waits"))
         ),
         spans=tuple(span for outcome in outcomes.values() for span in _drawn_stretches(outcome)),
-        caption="The slowest stage of the pipeline: the parts of the estimate, in their order. "
-        "Hatched: communication that it waits for. Hidden communication is not drawn.",
+        caption="The slowest stage of the pipeline, and below it what it waits for: other stages "
+        "at both ends, collectives in between. Hidden communication is not drawn.",
     )
 
 
