@@ -255,7 +255,7 @@ class Presenter:
             handle: the input whose value the point has, if `over` names another number.
             at: where the point is, if it is not the value of the output.
             now: beside the point, if it is not the output's number; it may name fields.
-            marked: whether there is a point.
+            marked: whether there is a point; False too where `points` say where the reader is.
             points: before it.
             rules: reference lines.
             caption: under the chart.

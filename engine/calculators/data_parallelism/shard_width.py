@@ -10,7 +10,7 @@ from engine.catalog.models import MODELS
 from engine.core.inputs import Choice, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import BYTES, COUNT, Bytes, Count, Parameters, Ratio
-from engine.core.views import Badge, Lines, Point, Rule, Series, Table
+from engine.core.views import Badge, Line, Lines, Point, Rule, Scale, Series, Table
 from engine.form.fields import LabGpu
 from engine.form.sharded.lab import LabModel
 from engine.formulas.node_volumes import NODE_BYTES
@@ -247,35 +247,24 @@ def _verdict(present: Presenter, result: Result) -> Badge:
 
 
 def _curve(present: Presenter, result: Result) -> Lines:
-    xs = tuple(float(width) for width in result.widths)
-    high = 1.15 * max(*result.once, *result.each)
-    lines = [Series(key="once", label="added once a step", x=xs, y=result.once, color="data")]
+    lines = [Line("once", "added once a step", result.once, "data")]
     if result.each != result.once:
-        lines.append(
-            Series(
-                key="each",
-                label="added with every micro-batch",
-                x=xs,
-                y=result.each,
-                color="communication",
-                dashed=True,
-            )
-        )
-    fits = next((n for n, option in zip(xs, result.along, strict=True)
-                 if option.memory <= result.capacity), None)  # fmt: skip
+        label = "added with every micro-batch"
+        lines.append(Line("each", label, result.each, "communication", dashed=True))
+    options = zip(result.widths, result.along, strict=True)
+    fits = next((float(n) for n, option in options if option.memory <= result.capacity), None)
     rules = [Rule(key="node", label="one node", axis="x", at=float(NODE), color="muted")]
     if fits and fits not in (1.0, float(NODE)):
         rules.append(Rule(key="fits", label="fits from here on", axis="x", at=fits, color="ink"))
-    return Lines(
-        title="Bytes that leave each node in a step",
-        x=present.axis("shard", "GPUs that share one copy", low=1, high=512, scale="log"),
-        y=present.axis("sent", "leaves each node", low=0.0, high=high),
-        series=tuple(lines),
-        points=(
-            Point(key="now", label=present.say("{sent}"), x=float(result.width), y=result.sent),
-        ),
+    return present.curve(
+        "Bytes that leave each node in a step",
+        over=Scale("shard", "GPUs that share one copy", 1, 512, log=True),
+        shows=Scale("sent", "leaves each node", 0.0, 1.15 * max(*result.once, *result.each)),
+        x=result.widths,
+        lines=lines,
+        marked=False,
+        points=(Point(key="now", label=present.say("{sent}"), x=result.width, y=result.sent),),
         rules=tuple(rules),
-        handle="shard",
         caption="Parameters are gathered and gradients reduced inside the group; then the copies "
         "add their gradients.",
     )

@@ -8,7 +8,7 @@ from typing import Annotated
 from engine.core.inputs import MILLISECONDS, Number, Scalar
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import COUNT, MILLI, SECONDS, SHARE, Count, Seconds, Share
-from engine.core.views import Axis, Badge, Lane, Lines, Point, Series, Span, Timeline
+from engine.core.views import Axis, Badge, Lane, Line, Lines, Point, Scale, Span, Timeline
 from engine.form.missing_range import NO_RANGE
 from engine.simulate.job.loader_queue import (
     DataLoader,
@@ -192,23 +192,17 @@ def _spans(k: int, batch: LoadedBatch) -> list[Span]:
     return spans
 
 
-def curve(inputs: Inputs, result: Result) -> Lines:
+def curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the GPU's waiting share by number of workers."""
-    return Lines(
-        title="Waiting by the number of workers",
-        x=Axis(label="workers", quantity=COUNT, low=0.0, high=float(MOST)),
-        y=Axis(label="of the time", quantity=SHARE, low=0.0, high=1.0),
-        series=(
-            Series(
-                key="waiting",
-                label="the GPU waits",
-                x=tuple(map(float, range(MOST + 1))),
-                y=result.curve,
-                color="memory",
-            ),
-        ),
-        points=(Point(key="you", label="you", x=float(inputs.workers), y=result.waiting),),
+    return present.curve(
+        "Waiting by the number of workers",
+        over=Scale(COUNT, "workers", 0.0, float(MOST)),
+        shows=Scale(SHARE, "of the time", 0.0, 1.0),
+        x=range(MOST + 1),
+        lines=(Line("waiting", "the GPU waits", result.curve, "memory"),),
         handle="workers",
+        marked=False,
+        points=(Point(key="you", label="you", x=inputs.workers, y=result.waiting),),
     )
 
 
@@ -253,7 +247,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **present.values("waiting"),
         "verdict": _verdict(present, inputs, result),
         "timeline": partial(timeline, inputs, result),
-        "curve": partial(curve, inputs, result),
+        "curve": partial(curve, present, inputs, result),
         **present.values("enough", "ahead", "mean_step"),
     }
 

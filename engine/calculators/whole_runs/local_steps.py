@@ -8,7 +8,7 @@ from engine.core.inputs import BILLIONS, GBITS, Choice, Number, Unit
 from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.slices import Slices, partial_progress, run_to_end
 from engine.core.units import COUNT, SECONDS, SHARE, Bytes, Count, Gbit, Seconds, Share
-from engine.core.views import Axis, Badge, Lines, Point, Rule, Series
+from engine.core.views import Axis, Badge, Line, Lines, Point, Rule, Scale, Series
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.compression import LOCAL_BYTES, local_bytes_per_token
 from engine.tiny.compressed import RANKS, STEPS
@@ -202,7 +202,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "verdict": _verdict(present, inputs, result),
         "losses": partial(_losses, inputs, result),
         **present.values("last", "apart"),
-        "curve": partial(_curve, inputs, result),
+        "curve": partial(_curve, present, inputs, result),
         **present.values("per_token", "meeting"),
     }
 
@@ -259,26 +259,14 @@ def _losses(inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _curve(inputs: Inputs, result: Result) -> Lines:
-    return Lines(
-        title="Time in meetings, at the real size",
-        x=Axis(
-            label="steps between meetings",
-            quantity=COUNT,
-            low=1.0,
-            high=float(_MOST_STEPS),
-            scale="log",
-        ),
-        y=Axis(label="of the time", quantity=SHARE, low=0.0, high=1.0),
-        series=(
-            Series(
-                key="waiting",
-                label="in meetings",
-                x=tuple(map(float, _SHOWN)),
-                y=result.curve,
-                color="communication",
-            ),
-        ),
-        points=(Point(key="you", label="you", x=float(inputs.inner_steps), y=result.waiting),),
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    return present.curve(
+        "Time in meetings, at the real size",
+        over=Scale(COUNT, "steps between meetings", 1.0, float(_MOST_STEPS), log=True),
+        shows=Scale(SHARE, "of the time", 0.0, 1.0),
+        x=_SHOWN,
+        lines=(Line("waiting", "in meetings", result.curve, "communication"),),
         handle="inner_steps",
+        marked=False,
+        points=(Point(key="you", label="you", x=inputs.inner_steps, y=result.waiting),),
     )

@@ -9,7 +9,7 @@ from engine.core.inputs import Number, Unit
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text
 from engine.core.units import HOUR, SECONDS, Count, Seconds, Share
-from engine.core.views import Axis, Badge, Lines, Point, Series
+from engine.core.views import Badge, Line, Lines, Point, Scale
 from engine.form import short_job
 from engine.form.adjusted_inputs import with_changes
 from engine.form.fields import OwnConstants
@@ -219,7 +219,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     present = Presenter(inputs, result)
     return {
         "verdict": with_changes(_verdict(present, inputs, result), result.changes),
-        "curve": partial(_curve, inputs, result),
+        "curve": partial(_curve, present, inputs, result),
         "step": value_with_range(present, "step", result.evidence),
         **present.values("left"),
         "fewer_step": value_with_range(present, "fewer_step", result.fewer_evidence),
@@ -256,31 +256,27 @@ def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     return with_fit(badge, result.fit)
 
 
-def _curve(inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     low, high = _SHORTEST, _LONGEST
-    grid = tuple(low * (high / low) ** (index / (_GRID - 1)) for index in range(_GRID))
+    grid = [low * (high / low) ** (index / (_GRID - 1)) for index in range(_GRID)]
     lost = [behind(repair, inputs.restart, result.slowdown) for repair in grid]
     names = (
         ("wait", "waiting", "bad"),
         ("on", "going on", "communication"),
         ("spare", "a spare node", "memory"),
     )
-    shown = [
-        Series(key=key, label=label, x=grid, y=tuple(each[index] for each in lost), color=color)
-        for index, (key, label, color) in enumerate(names)
-        if key != "on" or result.fewer
-    ]
-    return Lines(
-        title="Behind when the node is back",
-        x=Axis(label="until the node is back", quantity=SECONDS, low=low, high=high, scale="log"),
-        y=Axis(
-            label="time at full speed",
-            quantity=SECONDS,
-            low=min(min(each) for each in lost) / 2,
-            high=1.5 * max(max(each) for each in lost),
-            scale="log",
-        ),
-        series=tuple(shown),
-        points=(Point(key="you", label="you", x=inputs.repair, y=result.lost_on),),
+    least, most = min(map(min, lost)), max(map(max, lost))
+    return present.curve(
+        "Behind when the node is back",
+        over=Scale(SECONDS, "until the node is back", low, high, log=True),
+        shows=Scale(SECONDS, "time at full speed", least / 2, 1.5 * most, log=True),
+        x=grid,
+        lines=[
+            Line(key, label, [each[index] for each in lost], color)
+            for index, (key, label, color) in enumerate(names)
+            if key != "on" or result.fewer
+        ],
         handle="repair",
+        marked=False,
+        points=(Point(key="you", label="you", x=inputs.repair, y=result.lost_on),),
     )

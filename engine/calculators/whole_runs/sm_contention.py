@@ -8,7 +8,7 @@ from engine.catalog.hardware import GPUS
 from engine.core.inputs import PERCENT, Number, Switch
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import COUNT, RATIO, SHARE, Count, Ratio, Share
-from engine.core.views import Lines, Point, Published, Receipt, Rule, Series, Value
+from engine.core.views import Line, Lines, Point, Published, Receipt, Rule, Scale, Value
 from engine.form.fields import LabGpu
 from engine.formulas.contention import CONTENTION, MOST_GAINED, contention, most_gained
 
@@ -187,28 +187,21 @@ def _published(label: str, share: Share, receipt: Receipt, note: str) -> Value:
 
 def _curve(present: Presenter, result: Result) -> Lines:
     now = result.slow_down
-    high = max(result.all_kernels[-1], now, 0.42) * 1.1
-    kernels = Series(
-        key="all", label="all kernels", x=_COUNTS, y=result.all_kernels, color="compute"
-    )
-    products = Series(
-        key="products",
-        label="products",
+    return present.curve(
+        "Slowdown against multiprocessors taken",
+        over=Scale("gone", "multiprocessors taken", 0.0, float(_MOST)),
+        shows=Scale("slow_down", "longer by", 0.0, max(result.all_kernels[-1], now, 0.42) * 1.1),
         x=_COUNTS,
-        y=result.products,
-        color="muted",
-        dashed=True,
-    )
-    return Lines(
-        title="Slowdown against multiprocessors taken",
-        x=present.axis("gone", "multiprocessors taken", low=0.0, high=float(_MOST)),
-        y=present.axis("slow_down", "longer by", low=0.0, high=high),
-        series=(kernels, products),
-        points=(Point(key="now", label=present.say("{slow_down}"), x=float(result.gone), y=now),),
+        lines=(
+            Line("all", "all kernels", result.all_kernels, "compute"),
+            Line("products", "products", result.products, "muted", dashed=True),
+        ),
+        handle="taken",
+        marked=False,
+        points=(Point(key="now", label=present.say("{slow_down}"), x=result.gone, y=now),),
         rules=tuple(
             Rule(key=key, label=MEASURED[key][0].lower(), axis="y", at=MEASURED[key][1])
             for key in ("measured_mean", "measured_largest")
         ),
-        handle="taken",
         caption="Drag the handle. The two lines across were measured, not modeled.",
     )

@@ -18,10 +18,11 @@ from engine.core.views import (
     Challenge,
     Citation,
     Condition,
+    Line,
     Lines,
     Point,
+    Scale,
     Segment,
-    Series,
     Table,
 )
 from engine.form.plural import pluralize
@@ -95,37 +96,21 @@ def regime(present: Presenter, result: Result) -> Badge:
 def over_ranks(present: Presenter, result: Result) -> Lines:
     """Return the time of the exchange on links and network over the number of ranks."""
     points = result.over_ranks()
-    columns = {
-        "links": tuple(point.links for point in points),
-        "network": tuple(point.network for point in points),
-        "products": tuple(point.products for point in points),
-    }
-    most = 1.1 * max(max(column) for column in columns.values())
-    numbers = tuple(float(point.ranks) for point in points)
-    looks = {
-        "links": ("links in the node", "expert"),
-        "network": ("network", "communication"),
-        "products": ("expert products", "compute"),
-    }
-    return Lines(
-        title="Out and back, over the ranks that share the experts",
-        x=present.axis("expert_parallel", "ranks", low=1.0, high=256.0, scale="log"),
-        y=Axis(label="time", quantity=SECONDS, low=0.0, high=most),
-        series=tuple(
-            Series(
-                key=key,
-                label=looks[key][0],
-                x=numbers,
-                y=column,
-                color=looks[key][1],
-                dashed=key == "products",
-            )
-            for key, column in columns.items()
+    links = [point.links for point in points]
+    network = [point.network for point in points]
+    products = [point.products for point in points]
+    return present.curve(
+        "Out and back, over the ranks that share the experts",
+        over=Scale("expert_parallel", "ranks", 1.0, 256.0, log=True),
+        shows=Scale(SECONDS, "time", 0.0, 1.1 * max(*links, *network, *products)),
+        x=[point.ranks for point in points],
+        lines=(
+            Line("links", "links in the node", links, "expert"),
+            Line("network", "network", network, "communication"),
+            Line("products", "expert products", products, "compute", dashed=True),
         ),
-        points=(
-            Point(key="now", label=present.say("{time}"), x=float(result.ranks), y=result.time),
-        ),
-        handle="expert_parallel",
+        marked=False,
+        points=(Point(key="now", label=present.say("{time}"), x=result.ranks, y=result.time),),
         caption="One layer, forward. Links and network work at the same time: the higher of the "
         "two counts.",
     )

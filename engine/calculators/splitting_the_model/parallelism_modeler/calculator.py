@@ -27,12 +27,13 @@ from engine.core.views import (
     Bars,
     Challenge,
     Condition,
+    Line,
     Lines,
     Point,
     Remedy,
     Rule,
+    Scale,
     Segment,
-    Series,
     Table,
 )
 from engine.form.memory_fit import with_fit
@@ -65,7 +66,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "breakdown": breakdown(plan),
         "strip": partial(strip, inputs, result),
         "stage_memory": stage_memory_bars(plan),
-        "utilization_curve": partial(utilization_curve, result),
+        "utilization_curve": partial(utilization_curve, present, result),
         "advice": partial(advice, inputs, result),
         "formula": values.bubble_formula(present, result),
         "same_batch": partial(same_batch, result),
@@ -229,45 +230,28 @@ def breakdown(plan: ModeledPlan) -> Bars:
     )
 
 
-def utilization_curve(result: Result) -> Lines:
+def utilization_curve(present: Presenter, result: Result) -> Lines:
     """Return the share of the step that computes over the micro-batches: closed form and model."""
-    plan = result.plan
-    now = plan.step.compute / plan.step.total
+    now = result.plan.step.compute / result.plan.step.total
     enough = THRESHOLD / (1 - THRESHOLD) * (result.stages - 1) / result.pieces
     rules = [Rule(key="threshold", label=say("{s}", s=(THRESHOLD, SHARE)), axis="y", at=THRESHOLD)]
     if 1 <= enough <= MOST_MICROBATCHES:
         label = say("from {m}", m=(enough, COUNT))
         rules.append(Rule(key="enough", label=label, axis="x", at=enough))
-    return Lines(
-        title="Share of the step that computes, against micro-batches",
-        x=Axis(
-            label="micro-batches of a step",
-            quantity=COUNT,
-            low=1,
-            high=MOST_MICROBATCHES,
-            scale="log",
+    point = Point(key="now", label=say("{e}", e=(now, SHARE)), x=result.microbatches, y=now)
+    return present.curve(
+        "Share of the step that computes, against micro-batches",
+        over=Scale(COUNT, "micro-batches of a step", 1, MOST_MICROBATCHES, log=True),
+        shows=Scale(SHARE, "share of the step", 0.0, 1.0),
+        x=result.column,
+        lines=(
+            Line("closed", "bubble alone", result.closed, "ink", dashed=True),
+            Line("model", "step model", result.modeled(), "compute"),
         ),
-        y=Axis(label="share of the step", quantity=SHARE, low=0.0, high=1.0),
-        series=(
-            Series(
-                key="closed",
-                label="bubble alone",
-                x=result.column,
-                y=result.closed,
-                color="ink",
-                dashed=True,
-            ),
-            Series(
-                key="model",
-                label="step model",
-                x=result.column,
-                y=result.modeled(),
-                color="compute",
-            ),
-        ),
-        points=(Point(key="now", label=say("{e}", e=(now, SHARE)), x=result.microbatches, y=now),),
-        rules=tuple(rules),
         handle="num_microbatches",
+        marked=False,
+        points=(point,),
+        rules=tuple(rules),
         caption="Drag the handle: more micro-batches make a larger batch.",
     )
 

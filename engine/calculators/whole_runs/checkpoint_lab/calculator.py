@@ -36,11 +36,12 @@ from engine.core.views import (
     Challenge,
     Citation,
     Condition,
+    Line,
     Lines,
     Point,
     Rule,
+    Scale,
     Segment,
-    Series,
     Table,
 )
 from engine.form.adjusted_inputs import with_changes
@@ -130,7 +131,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **present.values("goodput"),
         "verdict": verdict(present, inputs, result),
-        "curve": partial(curve, inputs, result),
+        "curve": partial(curve, present, inputs, result),
         **present.values("whole", "per_parameter", "per_gpu", "host"),
         "write": present.value(
             "write", note=binding(result), symbols={"S": "storage", "B": "node"}
@@ -207,32 +208,24 @@ def binding(result: Result) -> str:
     return "the storage sets the pace" if shared else "the ports of a node set the pace"
 
 
-def curve(inputs: Inputs, result: Result) -> Lines:
+def curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the time lost by interval, for both ways of writing."""
     now = result.now
-    rows = (("waits", "steps wait for the write", 0), ("behind", "written in the background", 1))
-    return Lines(
-        title="Time lost, by the work between two checkpoints",
-        x=Axis(
-            label="work between checkpoints", quantity=SECONDS, low=_LEAST, high=DAY, scale="log"
+    waits, behind = ([_lost_share(pair[at]) for pair in result.curve] for at in (0, 1))
+    daly = Rule(key="daly", label="best", axis="x", at=now.daly)
+    return present.curve(
+        "Time lost, by the work between two checkpoints",
+        over=Scale(SECONDS, "work between checkpoints", _LEAST, DAY, log=True),
+        shows=Scale(SHARE, "of the time is lost", _FLOOR, 1.0, log=True),
+        x=INTERVALS,
+        lines=(
+            Line("waits", "steps wait for the write", waits, "memory", dashed=True),
+            Line("behind", "written in the background", behind, "compute"),
         ),
-        y=Axis(label="of the time is lost", quantity=SHARE, low=_FLOOR, high=1.0, scale="log"),
-        series=tuple(
-            Series(
-                key=key,
-                label=label,
-                x=INTERVALS,
-                y=tuple(_lost_share(pair[at]) for pair in result.curve),
-                color="compute" if at else "memory",
-                dashed=not at,
-            )
-            for key, label, at in rows
-        ),
-        points=(Point(key="you", label="you", x=inputs.interval, y=_lost_share(now.goodput)),),
-        rules=(Rule(key="daly", label="best", axis="x", at=now.daly),)
-        if _LEAST <= now.daly <= DAY
-        else (),
         handle="interval",
+        marked=False,
+        points=(Point(key="you", label="you", x=inputs.interval, y=_lost_share(now.goodput)),),
+        rules=(daly,) if _LEAST <= now.daly <= DAY else (),
         caption="Lost: steps that wait, work done again, restarts.",
     )
 
