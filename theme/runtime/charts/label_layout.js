@@ -21,8 +21,8 @@ const MIN_GAIN = 0.4; // that narrow and wide charts have to gain, for a text to
 const HIDDEN_BOX = [0, -Infinity, 0, -Infinity]; // the box of a text that is not shown
 
 /** @typedef {import("./frame.js").TextMark} TextMark */
-/** @typedef {{label: TextMark, cost: number, of?: number[]}} Candidate a place, what speaks against it, and the
- *   point that it is a place of */
+/** @typedef {{label: TextMark, cost: number, doubt?: () => number, of?: number[]}} Candidate a place, what
+ *   speaks against it, what else does and takes longer to find out, and the point that it is a place of */
 /** @typedef {{x: number, y: number, wide: number, high: number, named: boolean, weight?: number}} Marker a
  *   mark around a point, in pixels, whether the point has a label of its own, and what its dots weigh */
 /** @typedef {{curves: number[][][], uprights: number[][][], knobs: Marker[], texts: TextMark[]}} Obstacles what
@@ -48,9 +48,9 @@ export function layoutLabels(candidates, obstacles, { left, right, height }) {
   });
   const spots = candidates.map((options) => {
     const wideWidth = markWidth(options[0].label);
-    // What a spot costs in a room is found out when somebody asks, and kept.
-    return options.map(({ label, cost, of }, i) => (
-      { label, of, least: cost + i / 300, boxes: boxesOf(label, wideWidth), costs: [] }
+    // Where a spot lies in a room and what it costs there is found out when somebody asks, and kept.
+    return options.map(({ label, cost, doubt, of }, i) => (
+      { label, of, cost, doubt, rank: i / 300, wideWidth, boxes: [], costs: [] }
     ));
   });
   const solve = (/** @type {(chart: number) => boolean} */ isWanted) => {
@@ -77,6 +77,9 @@ export function shownWidths(mark) {
   return CHART_WIDTHS.filter((chart) => !(isNarrow(chart) ? mark.wide : mark.narrow));
 }
 
+/** Which of its candidates each text took last: most often the cheapest again while a reader drags. */
+const usualPlaces = new Map();
+
 /** The places on charts of some widths, and what speaks against them. @param {number[]} indices */
 function choosePlaces(spots, fixedTexts, frames, indices) {
   const choices = [];
@@ -84,7 +87,9 @@ function choosePlaces(spots, fixedTexts, frames, indices) {
     moved = false;
     spots.forEach((options, i) => {
       const others = [...fixedTexts, ...choices.map(({ spot }) => spot).filter((_, k) => k !== i)];
-      const next = cheapest(options, others, frames, indices);
+      const key = `${indices} ${options[0].label.text}`;
+      const next = cheapest(options, others, frames, indices, choices[i]?.spot ?? options[usualPlaces.get(key)]);
+      usualPlaces.set(key, options.indexOf(next.spot));
       moved ||= next.spot !== choices[i]?.spot;
       choices[i] = next;
     });
@@ -92,27 +97,47 @@ function choosePlaces(spots, fixedTexts, frames, indices) {
   return { texts: choices.map(({ spot }) => spot.label), cost: sum(choices.map(({ lowest }) => lowest)) };
 }
 
-/** The cheapest spot beside others; one that cannot be it is not looked at. */
-function cheapest(spots, others, frames, indices) {
+/**
+ * The cheapest spot beside others; one that cannot be it is not looked at. The spot of the round before, or
+ * that of the picture before, says first how little it may cost.
+ */
+function cheapest(spots, others, frames, indices, before) {
   const fraction = indices.length / CHART_WIDTHS.length;
+  const costBelow = (spot, limit) => {
+    const spotCost = ownCost(spot, fraction, frames, indices, limit);
+    let crowding = 0;
+    for (let i = 0; i < others.length && spotCost + crowding < limit; i++) {
+      crowding += crowdingCost(spot.boxes, others[i].boxes, indices);
+    }
+    return spotCost + crowding;
+  };
+  const enough = before ? costBelow(before, Infinity) + EPSILON : Infinity;
   let cheapestSpot = spots[0], lowest = Infinity;
   for (const spot of spots) {
-    const spotCost = ownCost(spot, fraction * spot.least, frames, indices, lowest);
-    if (spotCost >= lowest) continue;
-    const cost = spotCost + sum(others.map((other) => crowdingCost(spot.boxes, other.boxes, indices)));
-    if (cost < lowest) [cheapestSpot, lowest] = [spot, cost];
+    const cost = costBelow(spot, Math.min(lowest, enough));
+    if (cost < lowest && cost < enough) [cheapestSpot, lowest] = [spot, cost];
   }
   return { spot: cheapestSpot, lowest };
 }
 
 /** What speaks against a spot in some rooms, or a part of it that is too much already. */
-function ownCost(spot, least, frames, indices, limit) {
+function ownCost(spot, fraction, frames, indices, limit) {
+  const atLeast = fraction * (spot.cost + spot.rank);
+  if (atLeast >= limit) return atLeast;
+  if (spot.doubt) [spot.cost, spot.doubt] = [spot.cost + spot.doubt(), undefined];
+  const least = fraction * (spot.cost + spot.rank);
   let cost = 0;
   for (const k of indices) {
     if (least + cost >= limit) break;
-    cost += spot.costs[k] ??= coverCost(spot.boxes[k], frames[k]) + ambiguityCost(spot.boxes[k], spot.of, frames[k]);
+    cost += spot.costs[k] ??= placeCost(spot, k, frames[k]);
   }
   return least + cost;
+}
+
+/** What speaks against a spot in a room. */
+function placeCost(spot, k, frame) {
+  const box = spot.boxes[k] = textBox(spot.label, spot.wideWidth, frame.width);
+  return coverCost(box, frame) + ambiguityCost(box, spot.of, frame);
 }
 
 function sum(numbers) {

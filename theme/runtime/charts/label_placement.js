@@ -32,15 +32,21 @@ export function curveLabelCandidates(curve, others, text, color) {
   const candidates = CURVE_POSITIONS.map((distance) => {
     const [x, y] = pointAlong(curve, 1 - distance), aligns = x > 0.35 ? ["end", "start"] : ["start", "end"];
     return aligns.map((align) => {
-      const samples = NAME_SAMPLES.map((part) => x + (align === "end" ? -1 : 1) * part * span);
-      return { x, y, align, own: curveHeights([curve], samples), others: curveHeights(others, samples) };
+      let heights;
+      const heightsThere = () => {
+        const samples = NAME_SAMPLES.map((part) => x + (align === "end" ? -1 : 1) * part * span);
+        return heights ??= { own: curveHeights([curve], samples), others: curveHeights(others, samples) };
+      };
+      return { x, y, align, heightsThere };
     });
   });
-  return NAME_OFFSETS.flatMap(([up, down, rowCost]) =>
-    candidates.flatMap((alignments) => [up, down].flatMap((dy) => alignments.map((candidate) => {
-    const cost = rowCost + (isAmbiguous(candidate, candidate.y + dy - TEXT_MIDDLE) ? DOUBT_COST : 0);
-    return { label: textMark(candidate.x, candidate.y + dy, text, candidate.align, 0, color, "strong"), cost };
-  }))));
+  return NAME_OFFSETS.flatMap(([up, down, cost]) =>
+    candidates.flatMap((alignments) => [up, down].flatMap((dy) =>
+      alignments.map(({ x, y, align, heightsThere }) => ({
+        label: textMark(x, y + dy, text, align, 0, color, "strong"),
+        cost,
+        doubt: () => (isAmbiguous(heightsThere(), y + dy - TEXT_MIDDLE) ? DOUBT_COST : 0),
+      })))));
 }
 
 /** Where curves lie at some shares of the width, those aside that end before. */
@@ -50,14 +56,21 @@ function curveHeights(curves, samples) {
 
 /** Whether a name whose middle is there is about as near to another curve as to its own. */
 function isAmbiguous({ own, others }, middle) {
-  const nearestDistance = (heights) => Math.min(...heights.map((height) => Math.abs(height - middle)));
-  return nearestDistance(others) < nearestDistance(own) + AMBIGUITY;
+  return nearestDistance(others, middle) < nearestDistance(own, middle) + AMBIGUITY;
+}
+
+function nearestDistance(heights, middle) {
+  let nearest = Infinity;
+  for (const height of heights) nearest = Math.min(nearest, Math.abs(height - middle));
+  return nearest;
 }
 
 function heightAt(curve, x) {
   for (let k = 1; k < curve.length; k++) {
-    const [x0, y0] = curve[k - 1], [x1, y1] = curve[k];
-    if (x0 - EPSILON < x && x < x1 + EPSILON) return x1 > x0 ? y0 + ((y1 - y0) * (x - x0)) / (x1 - x0) : y1;
+    const x0 = curve[k - 1][0], x1 = curve[k][0];
+    if (!(x0 - EPSILON < x && x < x1 + EPSILON)) continue;
+    const y0 = curve[k - 1][1], y1 = curve[k][1];
+    return x1 > x0 ? y0 + ((y1 - y0) * (x - x0)) / (x1 - x0) : y1;
   }
   return undefined;
 }
