@@ -309,7 +309,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "ring_port": present.value("ring_port"),
         "star_port": present.value("star_port", equation=STAR_PORT, published=_STAR_CLAIM),
         "ring_latency": present.value("ring_latency"),
-        "bound": present.formula("The bytes of one port, with your numbers", RING_BYTES),
+        "bound": present.formula("The bytes of one port, with these numbers", RING_BYTES),
         "comparison": partial(algorithm_table, inputs, result),
         "claims": partial(claim_table, inputs, result.claimed),
     }

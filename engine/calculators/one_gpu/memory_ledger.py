@@ -102,7 +102,9 @@ class Inputs:
 def plan_and_training(inputs: Inputs) -> tuple[Plan, Training]:
     """Return the plan and the training that the inputs describe."""
     recompute: Recompute = "full" if inputs.recompute == "full" else "none"
-    plan = Plan(world_size=inputs.ranks, zero_stage=3)
+    # Adapters on one GPU are trained without FSDP, unless it is what wraps them wrongly.
+    alone = inputs.ranks == 1 and inputs.trained != "full" and not inputs.trapped
+    plan = Plan(world_size=inputs.ranks, zero_stage=0 if alone else 3)
     training = Training(
         micro_batch_size=inputs.micro_batch_size,
         global_batch_size=2 * inputs.micro_batch_size * inputs.ranks,

@@ -221,7 +221,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **present.values("operations", "six", "attention", "break_even", "more_than_six"),
         **present.values("longer", "summed"),
-        "formula": present.formula("One token, with your numbers", TOKEN_OPERATIONS),
+        "formula": present.formula("One token, with these numbers", TOKEN_OPERATIONS),
         "curve": partial(curve, present, inputs, result),
         "by_matrix": partial(matrix_bars, present, result),
         "matrices": partial(matrix_table, present, result.parts),

@@ -200,5 +200,5 @@ def _published(present: Presenter, inputs: Inputs) -> Table:
                 "that is GPipe; 1F1B holds no more than there are stages",
             ),
         ),
-        caption="A published text's formulas with your numbers, beside the played schedule.",
+        caption="A published text's formulas with these numbers, beside the played schedule.",
     )

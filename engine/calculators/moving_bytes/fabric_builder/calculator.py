@@ -45,7 +45,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "loads": partial(loads, result),
         "tiers": partial(tiers, result),
         "reach": partial(hop_table, result),
-        "formula": present.formula("Bisection with your numbers", BISECTION),
+        "formula": present.formula("Bisection with these numbers", BISECTION),
         "published": partial(published_table, result),
         "challenge": partial(challenge, inputs, result),
     }

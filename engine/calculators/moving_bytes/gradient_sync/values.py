@@ -73,7 +73,7 @@ def headline(present: Presenter, inputs: Inputs, result: Result) -> Value:
 def formula(present: Presenter, inputs: Inputs, result: Result) -> Formula:
     """Return the formula of the algorithm in use, with the reader's numbers."""
     equation = TIME_EQUATION[_formula_key(inputs, result)]
-    return present.formula("The equation, with your numbers", equation)
+    return present.formula("The equation, with these numbers", equation)
 
 
 def all_reduce_values(present: Presenter, inputs: Inputs, result: Result) -> Views:

@@ -235,7 +235,7 @@ def pipeline(present: Presenter, inputs: Inputs, result: Result) -> Lines:
 def schemes(result: Result) -> Table:
     """Return the table of bytes sent and held by each scheme."""
     return Table(
-        title="All schemes with your numbers",
+        title="All schemes with these numbers",
         columns=(
             "Scheme",
             "Passes: gradients, parameters",

@@ -78,7 +78,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "possible": possible_badge(fit.run, result.doubts, result.changes),
         "search": partial(search_animation, result),
         "advice": partial(advice, inputs, result),
-        "formula": present.formula("The closed form, with your numbers", LARGEST_BATCH),
+        "formula": present.formula("The closed form, with these numbers", LARGEST_BATCH),
         "speed_bars": partial(speed_bars, result),
         "lengths": partial(largest_by_length, result),
         "challenge": challenge(inputs, fit, result.token_rate),

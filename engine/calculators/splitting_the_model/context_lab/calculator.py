@@ -220,7 +220,7 @@ def parallelism_names(result: Result) -> Table:
         title="Four names that are easily confused",
         columns=("Name", "Divides", "Sends", "Bytes per GPU and layer", "Multiplies the GPUs"),
         rows=rows,
-        caption="Bytes forward and backward, with your numbers. DeepSpeed and others call Ulysses "
+        caption="Bytes forward and backward, with these numbers. DeepSpeed and others call Ulysses "
         "sequence parallelism as well.",
     )
 

@@ -38,7 +38,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "formula": present.formula("Bytes of a layer, with your numbers", TENSOR_LAYER_BYTES),
+        "formula": present.formula("Bytes of a layer, with these numbers", TENSOR_LAYER_BYTES),
         "ratio_curve": partial(ratio_curve, inputs, result),
         **present.values("ratio"),
         "regime": regime(present, result),
