@@ -252,8 +252,8 @@ def draw(graph: Mapping[str, Iterable[str]]) -> str:
     label = f"{len(order)} parts; each imports only parts above it"
     width, height = LEFT + size + 70, TOP + size + 8
     return (
-        f'<div class="scroll" tabindex="0"><svg class="import-map" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="{label}" font-size="13" fill="currentColor">{labels}{cells}</svg></div>'
+        f'<div class="scroll" tabindex="0"><svg class="import-map" viewBox="0 0 {width} {height}" '
+        f'role="img" aria-label="{label}" font-size="13" fill="currentColor">{labels}{cells}</svg></div>'
     )
 
 

@@ -78,7 +78,7 @@ def train_context_parallel(job: TinyJob, ranks: Count, deal: Deal) -> Slices[Tra
         job=job,
         parameters=vectors[0],
         losses=tuple(losses),
-        held=(counts,) * ranks,
+        state_counts=(counts,) * ranks,
         sent=sent_numbers(exchange),
     )
 

@@ -110,7 +110,7 @@ def training_result(
         job=job,
         parameters=states[0].parameters,
         losses=tuple(losses),
-        held=tuple(state_counts(state) for state in states),
+        state_counts=tuple(state_counts(state) for state in states),
         sent=sent_numbers(exchange),
     )
 

@@ -31,7 +31,7 @@ class ExpertRecord:
     def sent(self, kind: str) -> tuple[Count, ...]:
         """Return the numbers of a kind that each rank sends per step."""
         steps = self.run.job.steps
-        empty = (0,) * len(self.run.held)
+        empty = (0,) * len(self.run.state_counts)
         return tuple(numbers // steps for numbers in self.run.sent.get(kind, empty))
 
 

@@ -83,11 +83,11 @@ def _plan_steps(job: TinyJob, ranks: Count) -> Slices[tuple[PlanOutcome, ...]]:
 
 def _outcome(name: str, run: TrainingResult, alone: TrainingResult) -> PlanOutcome:
     off = parameter_difference(run, alone)
-    ranks = range(len(run.held))
+    ranks = range(len(run.state_counts))
     sent = max(sum(counts[rank] for counts in run.sent.values()) for rank in ranks)
     return PlanOutcome(
         name=name,
-        held=max(counts.size(MIXED_PRECISION) for counts in run.held),
+        held=max(counts.size(MIXED_PRECISION) for counts in run.state_counts),
         sent=round(sent / run.job.steps),
         digits=14.0 if off < LEAST else round(-math.log10(off), 1),
     )

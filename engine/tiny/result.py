@@ -38,14 +38,14 @@ class TrainingResult:
         job: that was run.
         parameters: after the last step, put together from all ranks.
         losses: before every step.
-        held: of every rank.
+        state_counts: numbers that every rank keeps.
         sent: kind -> numbers that each rank sent, over all steps.
     """
 
     job: TinyJob
     parameters: Vector
     losses: tuple[float, ...]
-    held: tuple[StateCounts, ...]
+    state_counts: tuple[StateCounts, ...]
     sent: Mapping[str, tuple[int, ...]]
 
 

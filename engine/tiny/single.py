@@ -108,6 +108,8 @@ def train(job: TinyJob) -> Slices[TrainingResult]:
         job=job,
         parameters=parameters,
         losses=tuple(losses),
-        held=(StateCounts(parameters=size, gradients=size, optimizer=OPTIMIZER_NUMBERS * size),),
+        state_counts=(
+            StateCounts(parameters=size, gradients=size, optimizer=OPTIMIZER_NUMBERS * size),
+        ),
         sent={},
     )

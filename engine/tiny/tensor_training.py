@@ -55,7 +55,7 @@ def train_tensor_parallel(
         job=job,
         parameters=join_vectors(job.model, vectors),
         losses=tuple(losses),
-        held=tuple(counts),
+        state_counts=tuple(counts),
         sent=sent_numbers(exchange),
     )
 

@@ -46,12 +46,12 @@ class ZeroRecord:
     @property
     def held(self) -> Bytes:
         """Bytes held by the fullest rank, in mixed precision."""
-        return max(counts.size(MIXED_PRECISION) for counts in self.run.held)
+        return max(counts.size(MIXED_PRECISION) for counts in self.run.state_counts)
 
     @property
     def sent(self) -> Count:
         """Numbers that the busiest rank sends in all steps."""
-        ranks = range(len(self.run.held))
+        ranks = range(len(self.run.state_counts))
         return max(sum(counts[rank] for counts in self.run.sent.values()) for rank in ranks)
 
 
@@ -109,7 +109,7 @@ def memory_of(record: ZeroRecord) -> tuple[tuple[Bytes, ...], Bytes]:
     Parameters that are more than its own are there for a while only, in a second copy or gathered,
     and so is the whole gradient of a part; mixed precision, without activations.
     """
-    types, counts = MIXED_PRECISION, record.run.held[0]
+    types, counts = MIXED_PRECISION, record.run.state_counts[0]
     least = min(_count(now.ranks[0]) for now in record.trace)
     extra = tuple(_count(now.ranks[0]) - least for now in record.trace)
     resident = counts.size(types)

@@ -326,7 +326,7 @@ def solve(inputs: Inputs) -> Result:
     padding = -SIZE % ranks
     # The buffer is filled up to equal shares, in the all-reduce too.
     padded = (SIZE + padding) * HALF
-    first = run.run.held[0]
+    first = run.run.state_counts[0]
     return Result(
         record=run,
         digits=run.digits,

@@ -100,7 +100,7 @@ def solve(inputs: Inputs) -> Result:
     return Result(
         record=record,
         world=ranks,
-        held=record.run.held[0].parameters,
+        held=record.run.state_counts[0].parameters,
         keys=record.sent("activations"),
         by_formula=round(context_ring_bytes_sent(block, job.model.num_layers, ranks)),
         gradients=record.sent("gradients"),
@@ -139,4 +139,4 @@ def _owners(record: ContextRecord) -> Table:
 
 def _losses(record: ContextRecord) -> Table:
     why = "The sums run in another order, so the last digits may differ."
-    return loss_table(len(record.run.held), record.run.losses, record.alone.losses, why)
+    return loss_table(len(record.run.state_counts), record.run.losses, record.alone.losses, why)

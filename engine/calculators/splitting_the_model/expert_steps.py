@@ -84,7 +84,7 @@ def search(inputs: Inputs) -> Slices[Result]:
     record = yield from start_expert_record(int(inputs.ranks), inputs.each).rest()
     return Result(
         record=record,
-        held=record.run.held[0].parameters,
+        held=record.run.state_counts[0].parameters,
         parameters=len(record.alone.parameters),
         tokens=max(record.sent("activations")),
         gradients=max(record.sent("gradients")),
@@ -103,4 +103,4 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 def _losses(record: ExpertRecord) -> Table:
     why = "Nothing is dropped, so tokens meet the same experts."
-    return loss_table(len(record.run.held), record.run.losses, record.alone.losses, why)
+    return loss_table(len(record.run.state_counts), record.run.losses, record.alone.losses, why)

@@ -114,7 +114,7 @@ def search(inputs: Inputs) -> Slices[Result]:
         plain=plain,
         split=split,
         off=parameter_difference(chosen, alone),
-        held=chosen.held[0].parameters,
+        held=chosen.state_counts[0].parameters,
         size=len(alone.parameters),
         activations=_sent_elements(chosen, "activations"),
         expected=round(expected),
@@ -163,7 +163,7 @@ def _table(result: Result) -> Table:
         (
             name,
             typeset(f"{run.losses[-1]:.6f}"),
-            say("{n}", n=(run.held[0].parameters, COUNT)),
+            say("{n}", n=(run.state_counts[0].parameters, COUNT)),
             say("{n}", n=(_sent_elements(run, "activations"), COUNT)),
             say("{n}", n=(_sent_elements(run, "gradients"), COUNT)),
         )

@@ -84,7 +84,7 @@ def train(job: TinyJob, ranks: Count) -> TrainingResult:
         job=job,
         parameters=_join(job, ends),
         losses=tuple(losses),
-        held=tuple(counts),
+        state_counts=tuple(counts),
         sent=sent_numbers(exchange),
     )
 

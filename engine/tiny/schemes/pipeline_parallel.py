@@ -66,7 +66,7 @@ def train(job: TinyJob, ranks: Count) -> Slices[TrainingResult]:
         job=job,
         parameters=[number for own in vectors for number in own],
         losses=tuple(losses),
-        held=tuple(counts),
+        state_counts=tuple(counts),
         sent=sent_numbers(exchange),
     )
 

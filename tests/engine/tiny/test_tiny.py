@@ -165,13 +165,13 @@ def test_the_bytes_of_a_rank_are_those_of_the_formula(name, stage, ranks):
     # What is not cut has no padding.
     expected = states.optimizer + states.gradients * (1 if stage >= 2 else padding)
     expected += states.parameters * (1 if stage >= 3 else padding)
-    found = [held.size(MIXED_PRECISION) for held in run(name, ranks).held]
+    found = [held.size(MIXED_PRECISION) for held in run(name, ranks).state_counts]
     assert found == pytest.approx([expected] * ranks, rel=1e-15)
 
 
 @each("ranks", [1, 2, 4])
 def test_four_ranks_or_fewer_need_no_padding_that_the_formula_leaves_out(ranks):
-    held = run("zero_1", ranks).held[0]
+    held = run("zero_1", ranks).state_counts[0]
     assert held.size(MIXED_PRECISION) == 260 * (4 + 12 / ranks)
 
 
@@ -186,7 +186,7 @@ def test_a_rank_of_tensor_parallelism_holds_the_parameters_of_the_formula(name, 
     plan = Plan(world_size=ranks, tensor_parallel=ranks)
     training = Training(micro_batch_size=8, global_batch_size=8, sequence_length=4)
     expected = rank_parameters(TINY_260, plan, training).dense
-    assert {held.parameters for held in run(name, ranks).held} == {expected}
+    assert {held.parameters for held in run(name, ranks).state_counts} == {expected}
 
 
 @each("ranks", [1, 2, 4])
@@ -194,7 +194,7 @@ def test_every_stage_holds_the_parameters_of_the_formula(ranks):
     plan = Plan(world_size=ranks, pipeline_parallel=ranks)
     training = Training(micro_batch_size=2, global_batch_size=8, sequence_length=4)
     expected = [rank_parameters(TINY_260, plan, training, stage).dense for stage in range(ranks)]
-    assert [held.parameters for held in run("pipeline_parallel", ranks).held] == expected
+    assert [held.parameters for held in run("pipeline_parallel", ranks).state_counts] == expected
 
 
 @each("ranks", [1, 2, 4])
@@ -202,7 +202,7 @@ def test_a_rank_of_expert_parallelism_holds_the_parameters_of_the_formula(ranks)
     plan = Plan(world_size=ranks, expert_parallel=ranks)
     training = Training(micro_batch_size=1, global_batch_size=8, sequence_length=4)
     expected = rank_parameters(TINY_EXPERTS, plan, training)
-    held = {own.parameters for own in run("expert_parallel", ranks).held}
+    held = {own.parameters for own in run("expert_parallel", ranks).state_counts}
     assert held == {expected.dense + expected.experts}
 
 
