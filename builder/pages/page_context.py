@@ -253,7 +253,8 @@ def draw(graph: Mapping[str, Iterable[str]]) -> str:
     width, height = LEFT + size + 70, TOP + size + 8
     return (
         f'<div class="scroll" tabindex="0"><svg class="import-map" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label="{label}" font-size="13" fill="currentColor">{labels}{cells}</svg></div>'
+        f'role="img" aria-label="{label}" font-size="13" fill="currentColor">'
+        f"{labels}{cells}</svg></div>"
     )
 
 
