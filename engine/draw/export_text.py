@@ -246,6 +246,8 @@ def _bars(view: Bars, display: Display) -> tuple[tuple[str, ...], Rows]:
         for bar in view.bars
         for part in bar.segments
     ]
+    if all(bar == part for bar, part, _ in rows):  # a bar of one part has one name
+        return ("", view.axis.label), [(bar, value) for bar, _, value in rows]
     return ("", "part", view.axis.label), rows
 
 

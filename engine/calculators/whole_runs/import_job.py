@@ -243,12 +243,12 @@ class Inputs:
     gpus: Annotated[
         int,
         Number(
-            label="GPUs",
+            label="GPUs, where the text names none",
             low=0,
             high=131_072,
             step=8,
             whole=True,
-            help="0: as the text says, or as few as its degrees need.",
+            help="0: as few as its degrees need.",
         ),
     ] = 0
     leave_out: Annotated[
