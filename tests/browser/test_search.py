@@ -212,3 +212,19 @@ def test_once_used_it_works_without_a_network(browser: Browser, site: Path):
     asked(again, "pipeline bubble")
     expect(again.locator(HITS).first).to_be_visible()
     context.close()
+
+
+def test_what_is_typed_before_the_box_is_there_is_searched_for(visit):
+    page = visit("")
+    page.keyboard.press("/")
+    page.keyboard.type("reduce", delay=5)
+    expect(page.locator("[data-search-words]")).to_have_value("reduce", timeout=30_000)
+
+
+def test_enter_before_the_first_result_follows_it_once_it_is_there(visit):
+    page = visit("")
+    home = page.url
+    page.keyboard.press("/")
+    page.locator("[data-search-words]").fill("straggler")
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda address: address != home, timeout=30_000)

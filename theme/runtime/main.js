@@ -32,9 +32,9 @@ listenForPrint();
 
 /** Loads and opens a panel on its button, or on its key outside of text fields. */
 function listenForPanels() {
-  const open = async (name, of) => {
+  const open = async (name, of, keys) => {
     const [{ openPanel }, live] = await Promise.all([import("./page/panel.js"), of ? loadLive() : undefined]);
-    openPanel(name, live?.find(of), live?.page);
+    await openPanel(name, live?.find(of) ?? keys, live?.page);
   };
   document.addEventListener("click", (event) => {
     const { opens, of } = closestTarget(event, "[data-opens]:enabled")?.dataset ?? {};
@@ -45,7 +45,10 @@ function listenForPanels() {
     const typed = event.target instanceof Element && event.target.closest("input, select, textarea, [contenteditable]");
     if (!name || typed || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    open(name);
+    if (name !== "search") return void open(name);
+    const keys = [], keep = (/** @type {KeyboardEvent} */ { key }) => key.length === 1 && keys.push(key);
+    document.addEventListener("keydown", keep); // what is typed before the field is there
+    open(name, undefined, keys).then(() => document.removeEventListener("keydown", keep));
   });
 }
 

@@ -20,14 +20,16 @@ const root = new URL(document.body.dataset.root ?? "./", location.href);
 
 let requestCount = 0;
 let isReady = false;
+let follows = false; // Enter was pressed before there was a result
 
 for (const link of queryAll("[data-place]", dialog)) link.setAttribute("href", new URL(link.dataset.place ?? "", root).href);
 
-/** Opens the dialog. */
-export function open() {
+/** Opens the dialog. @param {string[]} [keys] that were typed before it was there */
+export function open(keys = []) {
   if (dialog.open) return;
   dialog.showModal();
-  input.select();
+  if (keys.length) input.value = keys.join("");
+  else input.select();
   renderRecent();
   searchInput();
 }
@@ -55,12 +57,20 @@ dialog.addEventListener("keydown", (event) => {
     moveSelection(step);
   } else if (event.key === "Enter" && event.target === input) {
     event.preventDefault();
-    (list.querySelector("[aria-selected=true] a") ?? list.querySelector("a"))?.click();
+    followFirst();
   }
 });
 
+/** Opens the selected result or the first; one that comes later, where there is none yet. */
+function followFirst() {
+  const link = list.classList.contains("dated") ? null : list.querySelector("[aria-selected=true] a") ?? list.querySelector("a");
+  follows = !link && input.value.trim() !== "";
+  /** @type {HTMLElement | null} */ (link)?.click();
+}
+
 /** Searches for the words of the input; only the newest query is rendered. */
 async function searchInput() {
+  follows = false;
   const request = ++requestCount, query = input.value.trim(), isNewest = () => request === requestCount;
   emptyState.hidden = query !== "";
   const dim = setTimeout(() => {
@@ -78,7 +88,9 @@ async function searchInput() {
     isReady = true;
     progress.hidden = true;
     const { groups, count } = await searchGroups(query);
-    if (isNewest()) renderHits(query, offered, groups, count);
+    if (!isNewest()) return;
+    renderHits(query, offered, groups, count);
+    if (follows) followFirst();
   } catch (error) {
     console.warn(error);
     progress.hidden = true;
