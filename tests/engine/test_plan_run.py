@@ -66,7 +66,7 @@ def test_published_plans_are_told_with_their_source(monkeypatch, capsys):
 def test_the_guide_shows_what_is_printed(monkeypatch, capsys):
     guides = Path(__file__).parents[2] / "content" / "guides"
     guide = (guides / "choosing-a-configuration.md").read_text("utf-8")
-    shown = guide[guide.index("The planner runs in a terminal") :]
+    shown = guide[guide.index("The planner in a terminal") :]
     request, printed = re.findall(r"```(?:json|text)\n(.*?)```", shown, re.DOTALL)[:2]
     assert run(request, monkeypatch) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -46,7 +46,7 @@ GROUPS = {
         *("num_layers", "hidden_size", "num_attention_heads", "num_key_value_heads"),
         *("ffn_hidden_size", "vocab_size", "mlp", "tied_embeddings", "num_experts"),
         *("experts_per_token", "num_shared_experts", "expert_ffn_hidden_size", "num_dense_layers"),
-        *("even_routing", "lora_rank", "lora_layers"),
+        *("biases", "learned_positions", "even_routing", "lora_rank", "lora_layers"),
     ),
     "Machine": (
         *("gpus_per_node", "nics_per_node", "nic_bandwidth", "own_peak", "own_peak_fp8"),

@@ -280,6 +280,25 @@ class Inputs:
         ),
     ] = "swiglu"
     tied_embeddings: Annotated[bool, Switch(label="Tied embeddings", advanced=True)] = False
+    biases: Annotated[
+        bool,
+        Switch(
+            label="Biases and LayerNorms",
+            advanced=True,
+            help="As GPT-3's; Megatron-LM has biases unless --disable-bias-linear.",
+        ),
+    ] = False
+    learned_positions: Annotated[
+        int,
+        Number(
+            label="Rows of positions",
+            low=0,
+            high=1 << 20,
+            whole=True,
+            advanced=True,
+            help="Of a learned table; 0 with rotary positions.",
+        ),
+    ] = 0
     num_experts: Annotated[int, _count("Experts", 1024, low=0, shape=True)] = 0
     experts_per_token: Annotated[int, _count("Experts per token", 64, shape=True)] = 8
     num_shared_experts: Annotated[int, _count("Shared experts", 16, low=0, shape=True)] = 0

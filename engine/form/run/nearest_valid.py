@@ -27,6 +27,8 @@ _SHAPE = (
     "vocab_size",
     "mlp",
     "tied_embeddings",
+    "biases",
+    "learned_positions",
 )
 EXPERTS = (
     "num_experts",

@@ -26,7 +26,7 @@ OTHERS = {
     "--switches", "--use_cuda", "--tensor-parallel-size", "--pipeline-parallel-size",
     "--colocate_all_models", "--ds.enable_sleep", "--train.colocate_all", "--vllm.enable_sleep",
     "--vllm.gpu_memory_utilization", "--vllm.sync_backend", "--leave-out", "--word", "--pid",
-    "--prefix", "--outdir", "--decoder-seq-length", "--cap-add", "--help",
+    "--get_phy_info", "--prefix", "--outdir", "--decoder-seq-length", "--cap-add", "--help",
     "--allow-incomplete-ranks",
 }  # fmt: skip
 READERS = (import_megatron, import_torchtitan, import_training_arguments)
