@@ -30,7 +30,7 @@ MISSING: Mapping[str, str] = {
     "nothing": "nothing",
     "moments": "Adam's moments",
     "schedule": "the step of the schedule",
-    "place": "the place in the data",
+    "place": "the data-loader position",
     "shuffle": "the seed of the shuffle",
     "precision": "the weights' full precision (bf16 is saved)",
 }

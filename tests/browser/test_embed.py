@@ -71,10 +71,15 @@ def test_the_embed_code_shows_the_same_numbers_on_another_page(copied, browser, 
         ranks = frame.locator(f'input[name="world_size"][data-of="{NAME}"]').first
         expect(ranks).to_have_value("16")
         inner = next(one for one in page.frames if "/embed/" in one.url)
-        tall = inner.evaluate("() => document.body.scrollHeight")
-        page.wait_for_function(
-            "tall => Math.abs(document.querySelector('iframe').offsetHeight - tall) < 2", arg=tall
-        )
+        for _ in range(
+            300
+        ):  # the page grows while its fonts and figures come, and the frame with it
+            tall = inner.evaluate("() => document.body.scrollHeight")
+            given = page.evaluate("() => document.querySelector('iframe').offsetHeight")
+            if abs(given - tall) < 2:
+                break
+            page.wait_for_timeout(100)
+        assert abs(given - tall) < 2
     context.close()
 
 

@@ -235,7 +235,7 @@ def choice_badge(inputs: Inputs, result: Result) -> Badge:
     setting = FORCED_SETTINGS["" if inputs.setting == "none" else inputs.setting]
     numbers = {"t": (result.time, SECONDS), "s": (result.set_time, SECONDS)}
     if inputs.setting == "none":
-        words = f"{result.best} takes {{t}} on {{n}} GPUs in {{k}} nodes."
+        words = "It takes {t} on {n} GPUs in {k} nodes."
     elif not math.isfinite(result.set_time):
         words = f"The model has no time for what {setting} leaves here."
         if inputs.operation == "all_to_all":

@@ -293,7 +293,7 @@ class Inputs:
         Number(
             label="Rows of positions",
             low=0,
-            high=1 << 20,
+            high=1 << 14,
             whole=True,
             advanced=True,
             help="Of a learned table; 0 with rotary positions.",

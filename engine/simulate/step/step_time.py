@@ -24,7 +24,6 @@ from engine.simulate.layer.device_model import (
 )
 from engine.simulate.layer.layer_exchange import HALF
 from engine.simulate.layer.layer_time import LayerTime
-from engine.simulate.layer.orthogonal_work import muon_time
 from engine.simulate.step.sharding_time import (
     DataParallelExchange,
     RankWeights,
@@ -163,10 +162,14 @@ def replica_cost(
     model: Model, plan: Plan, training: Training, rank: RankRates, weights: RankWeights
 ) -> ReplicaCost:
     """Return the communication and optimizer time of a plan's replicas."""
+    optimizer = optimizer_time(plan, training, rank, weights)
+    if training.optimizer == "muon":  # most pages have no need for it
+        from engine.simulate.layer.orthogonal_work import muon_time
+
+        optimizer += muon_time(model, plan, training, rank)
     return ReplicaCost(
         exchange=data_parallel_exchange(plan, training, rank, weights),
-        optimizer=optimizer_time(plan, training, rank, weights)
-        + muon_time(model, plan, training, rank),
+        optimizer=optimizer,
         straggler_share=_straggler_share(plan, rank.common),
     )
 
