@@ -88,7 +88,7 @@ def test_an_open_receipt_follows_the_inputs(lab):
 
 def settled(page, expression):
     """Return the first value that is not empty: what shares is fetched when somebody shares."""
-    for _ in range(400):
+    for _ in range(1200):  # a minute, beside other work
         value = page.evaluate(expression)
         if value:
             return value

@@ -13,6 +13,8 @@ DRAWN = {
     # A row of a table is a job of its own.
     "calculators/one_gpu/one_gpu_tuning.py": {"fine_tuning"},
     "calculators/reference/forecast_ledger.py": {"read_document", "step_time"},
+    # Whether a row of a table opens in the estimate, of the rows that one page of it shows.
+    "form/run/nearest_valid.py": {"read_document", "read_model"},
     "calculators/reference/run_totals.py": {"active_parameters", "utilization"},
     "calculators/whole_runs/log_check.py": {"is_another_job", "credible_mfu"},
     "calculators/data_parallelism/bucket_steps.py": {"part_names"},
