@@ -68,11 +68,7 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """A verdict and remedies with their computed effect on one figure (smaller is better).
-
-    Where a job cannot run as it is, remedies are `enabling`: each makes it run, and the figure may
-    grow.
-    """
+    """A verdict and remedies with their effect on one figure; `enabling` ones may let it grow."""
 
     title: str
     verdict: Text
@@ -101,9 +97,6 @@ class Challenge:
     hints: tuple[str, ...]
     start: Mapping[str, Scalar]
     solution: Mapping[str, Scalar]
-
-
-# Tables with text cells, citations and links to calculators.
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,9 +254,6 @@ class Code:
     title: str
     language: str
     text: str
-
-
-# Charts: lines, bars, time lines and heat maps over axes.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,7 @@
 """Figures of the composer of layers."""
 
+from collections.abc import Sequence
+
 from engine.calculators.splitting_the_model.layer_mix.inputs import HIGH, LOW, Inputs
 from engine.calculators.splitting_the_model.layer_mix.result import LENGTHS, PLANNED, Result
 from engine.catalog.mixed_runs import SOURCE
@@ -71,37 +73,51 @@ def over_length(present: Presenter, result: Result) -> Lines:
 
 def cache_curve(present: Presenter, result: Result) -> Lines:
     """Return the chart of a sequence's cache over its length."""
-    mixed, twin = result.caches()
-    low, high = 0.5 * min(*mixed, *twin), 1.5 * max(*mixed, *twin)
-    return present.curve(
+    return _beside_twin(
+        present,
         "KV cache and states of one sequence",
-        over=_LENGTH,
-        shows=Scale("cache", "keys, values and states", low, high, log=True),
-        x=LENGTHS,
-        lines=(
-            Line("own", "these layers", mixed, "activations"),
-            Line("twin", _TWIN, twin, "muted", dashed=True),
-        ),
-        handle="sequence_length",
-        caption="A state has one size at any length; keys and values of full attention grow.",
+        ("cache", "keys, values and states", "activations"),
+        (LENGTHS, *result.caches()),
+        "A state has one size at any length; keys and values of full attention grow.",
     )
 
 
 def rate_curve(present: Presenter, result: Result) -> Lines:
     """Return the predicted speed over the length."""
-    mixed, twin = result.rates()
+    return _beside_twin(
+        present,
+        "Predicted tokens per second of a GPU, by length",
+        ("rate", "tokens per second per GPU", "compute"),
+        (PLANNED, *result.rates()),
+        "At each length the fastest plan that fits, or the one that needs least memory.",
+    )
+
+
+def _beside_twin(
+    present: Presenter,
+    title: str,
+    shown: tuple[str, str, str],
+    columns: tuple[Sequence[float], Sequence[float], Sequence[float]],
+    caption: str,
+) -> Lines:
+    """Return a chart over the length, of these layers and of full attention in every layer.
+
+    `shown` is the output, the axis label and the color; `columns` are lengths and both curves.
+    """
+    output, label, color = shown
+    lengths, mixed, twin = columns
     low, high = 0.5 * min(*mixed, *twin), 1.5 * max(*mixed, *twin)
     return present.curve(
-        "Predicted tokens per second of a GPU, by length",
+        title,
         over=_LENGTH,
-        shows=Scale("rate", "tokens per second per GPU", low, high, log=True),
-        x=PLANNED,
+        shows=Scale(output, label, low, high, log=True),
+        x=lengths,
         lines=(
-            Line("own", "these layers", mixed, "compute"),
+            Line("own", "these layers", mixed, color),
             Line("twin", _TWIN, twin, "muted", dashed=True),
         ),
         handle="sequence_length",
-        caption="At each length the fastest plan that fits, or the one that needs least memory.",
+        caption=caption,
     )
 
 
